@@ -11,7 +11,6 @@ import { addCommand, groupOf, keyId, objectId, type Session, show } from "./sess
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
-  "customers.list": "customers",
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
   "keys.tell_all": "keys tell --all",

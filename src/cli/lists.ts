@@ -28,13 +28,16 @@ export type Paging = {
   readonly at?: string;
 };
 
-const FIGURES = ["percent", "admitted", "refused", "banned=refusedWhileBanned"];
+const FIGURES = [
+  ...["percent", "near=daysNear", "median=medianPercent", "peak=peakPercent"],
+  ...["admitted", "refused", "banned=refusedWhileBanned"],
+];
 type Total = { admitted: number; refused: number; refusedWhileBanned: number };
 const USAGE: List = {
   rows: "rows",
-  columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keyCount", "keyId"],
+  columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
   heading: ({ from, to, asOf, total }: { from: string; to: string; asOf: string; total: Total }) =>
-    `${minuteOf(from)} to ${minuteOf(to)}, as of ${minuteOf(asOf)}
+    `${minuteOf(from)} to ${minuteOf(to)}, hours until ${minuteOf(asOf)}
 ${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} refused while banned\n`,
 };
 
@@ -58,14 +61,6 @@ export const LISTS: Readonly<Record<string, List>> = {
       ...["cause", "strikes", "startedAt", "endsAt", "liftedAt", "liftedBy", "reason"],
     ],
     example: "--state live --key acme",
-  },
-  "customers.list": {
-    rows: "customers",
-    columns: [
-      ...["owner", "near=daysNear", "median %=medianPercent", "peak %=peakPercent", "peakDay"],
-      ...["admitted", "refused", "plans"],
-    ],
-    example: "--days 30 --sort peak",
   },
   "keys.history": {
     rows: "events",
@@ -98,7 +93,7 @@ export const LISTS: Readonly<Record<string, List>> = {
     example: "--status pending --pet 7",
   },
   "plans.list": { rows: "plans", columns: ["id", "requestsPerMinute", "requestsPerDay", "keys"] },
-  "usage.list": { ...USAGE, example: "--since 7d --by owner" },
+  "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
 };
 
 /** Returns `status: active → disabled, …`. Leaves out a member without a value before and after. */

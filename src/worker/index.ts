@@ -24,8 +24,7 @@ export default {
   scheduled: async ({ cron }, env) => {
     if (cron !== EVERY_MINUTE) {
       await alertOfExpiries(env);
-      await deleteExpiredRows(env, Date.now());
-      return deliverDueAlerts(env);
+      return deleteExpiredRows(env, Date.now());
     }
     // Both run at once, because a slow receiver of alerts must not keep the limiters waiting.
     await Promise.all([tellLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);

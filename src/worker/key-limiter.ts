@@ -61,7 +61,7 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
       if (alerts.length > 0) this.alertsStored();
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
     } catch (thrown) {
-      logError("usage_report_failed", thrown, { keyId: key });
+      logError("usage_report_failed", thrown, { keyId: key, hours: hours.length });
       throw thrown;
     }
   }

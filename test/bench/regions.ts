@@ -1,4 +1,5 @@
 /** `--regions`: which calls each kind of request waits for, one after the other, and what distance adds. */
+import { setTimeout } from "node:timers/promises";
 import { inventKey } from "../support/mint.ts";
 import { LIST } from "./cases.ts";
 import { insertOrders } from "./database.ts";
@@ -41,6 +42,8 @@ type Step = {
 
 const ADMIN_TOKEN = "only-for-the-bench-0123456789-abcdef";
 const ORDERS = 1_000;
+/** An object without requests is evicted after ten seconds. */
+const EVICTED_AFTER_MS = 15_000;
 
 /** The calls without read replication and with it. */
 export async function measureRegions(service: MeasuredWorker, onStep: OnStep): Promise<RegionResult[]> {
@@ -89,6 +92,11 @@ async function stepsOf({ url: urlOf, urls, db, createKey }: BenchService): Promi
   return [
     { name: "first use of the key", send: () => list() },
     { name: "list, unchanged", send: () => list() },
+    {
+      name: "list, after a pause in which the key's object was evicted",
+      prepare: () => setTimeout(EVICTED_AFTER_MS),
+      send: () => list(),
+    },
     { name: "list, after another key's cancel", prepare: () => cancelByAnother(1), send: () => list() },
     { name: "cancel", send: () => send(url, { path: `${LIST}/2`, headers }, "DELETE") },
     { name: "list, after its own cancel", send: () => list() },

@@ -10,6 +10,7 @@ import { runTool } from "../../src/tools/run-tool.ts";
 import { testGuarantees } from "./guarantees.ts";
 import { LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type Plan } from "./measure.ts";
+import { measurePages, printPages } from "./pages.ts";
 import { measureRegions, printRegions } from "./regions.ts";
 import { printResults } from "./report.ts";
 import { caseResults, type Results } from "./results.ts";
@@ -24,6 +25,7 @@ type Options = {
   readonly quick?: true;
   readonly lists?: true;
   readonly regions?: true;
+  readonly pages?: true;
   readonly scaling?: true;
   readonly json?: true;
 };
@@ -58,6 +60,10 @@ async function measure(options: Options): Promise<void> {
     const results = await measureRegions(await buildService(), onStep);
     return options.json ? printJson({ regions: results }) : printRegions(results);
   }
+  if (options.pages) {
+    const results = await measurePages(await buildService(), onStep);
+    return options.json ? printJson({ pages: results }) : printPages(results);
+  }
   const results = await run(options);
   if (options.json) printJson(results);
   else printResults(results);
@@ -89,6 +95,13 @@ const program = new Command("npm run bench --")
       "--scaling",
       "only what the service costs a month, and which limit comes first, computed from counts",
     ).conflicts(["lists", "regions"]),
+  )
+  .addOption(
+    new Option("--pages", "only the operator's pages and calls, with 20,000 keys").conflicts([
+      "lists",
+      "regions",
+      "scaling",
+    ]),
   )
   .option("--json", "the results as JSON")
   .action(measure);

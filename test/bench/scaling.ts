@@ -26,24 +26,29 @@ type Item = keyof typeof INCLUDED;
 const POLICY_REFRESH_SECONDS = { usual: 600, long: 3_600 } as const;
 const USAGE_RETENTION_DAYS = 400;
 
-/** Bytes in D1 of a key with its owner and one secret, and of an hour's usage, with their indexes; measured with SQLite. An object is at least a page. */
-const KEY_BYTES = 606;
-const USAGE_BYTES = 54;
+/** Bytes in D1 of a key with owner and secret, and its indexes, measured with SQLite. An object is a page. */
+const KEY_BYTES = 621;
 const OBJECT_BYTES = 4_096;
 
-/** An hour in use: an alarm, which stores, reports and sets the next one. The row in D1 and its index are written once and deleted once. */
-const HOUR = { objectCalls: 1, objectRowsWritten: 3, d1RowsWritten: 4, d1RowsRead: 4 } as const;
-const POLICY_ROWS_READ = 3;
+/** Of a day of usage with its index: with one request, with 60 in each hour, with 4,166. */
+const DAY_BYTES = { once: 83, eachMinute: 137, busy: 191 } as const;
+
+/** An hour in use: an alarm, which stores, reports and sets the next one. D1 updates the row of the day. */
+const HOUR = { objectCalls: 1, objectRowsWritten: 3, d1RowsWritten: 1, d1RowsRead: 50 } as const;
+/** The index of a day's row is written with it, and both are deleted once. */
+const DAY = { d1RowsWritten: 3 } as const;
+const POLICY_ROWS_READ = 4;
 const CPU_MS = 1;
 
-/** What D1 does: one query at a time, 1 ms each; 10 GB; 100,000 rows an hour that the cron deletes. */
-const D1 = { queriesPerSecond: 1_000, gigabytes: 10, deletedRowsPerDay: 2_400_000 } as const;
+/** What D1 does: one query at a time, 1 ms each; 10 GB; 40,000 rows an hour that the cron deletes. */
+const D1 = { queriesPerSecond: 1_000, gigabytes: 10, deletedRowsPerDay: 960_000 } as const;
 
 /** The traffic of one key, all of it for an unchanged list. */
 type Shape = {
   readonly name: string;
   readonly requestsPerDay: number;
   readonly hoursInUse: number;
+  readonly dayBytes: number;
   readonly objectRowsPerRequest: number;
   readonly objectSecondsPerDay: number;
   /** Concurrent requests of an isolate share one. */
@@ -57,6 +62,7 @@ const SHAPES: readonly Shape[] = [
     name: "1 request a day",
     requestsPerDay: 1,
     hoursInUse: 1,
+    dayBytes: DAY_BYTES.once,
     objectRowsPerRequest: 1,
     objectSecondsPerDay: 0.005,
     listReadsPerRequest: 1,
@@ -66,6 +72,7 @@ const SHAPES: readonly Shape[] = [
     name: "1 request a minute",
     requestsPerDay: 1_440,
     hoursInUse: 24,
+    dayBytes: DAY_BYTES.eachMinute,
     objectRowsPerRequest: 1,
     objectSecondsPerDay: 1_440 * 0.005,
     listReadsPerRequest: 1,
@@ -76,6 +83,7 @@ const SHAPES: readonly Shape[] = [
     name: "100 bursts of 1,000 a day",
     requestsPerDay: 100_000,
     hoursInUse: 24,
+    dayBytes: DAY_BYTES.busy,
     objectRowsPerRequest: 0.019,
     objectSecondsPerDay: 100 * 3,
     listReadsPerRequest: 0.24,
@@ -93,7 +101,9 @@ export type Scale = {
 };
 
 /** Of all keys in a day, but storage in all. */
-type Use = Readonly<Record<Item | "policyReads" | "longPolicyReads" | "listReads" | "hours", number>>;
+type Use = Readonly<
+  Record<Item | "policyReads" | "longPolicyReads" | "listReads" | "hours" | "days", number>
+>;
 
 export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) =>
   KEYS.map((keys) => {
@@ -114,6 +124,7 @@ function useOf(keys: number, shape: Shape): Use {
   const listReads = requests * shape.listReadsPerRequest;
   return {
     hours,
+    days: keys,
     policyReads,
     longPolicyReads: keys * policyReadsPerDay(shape, POLICY_REFRESH_SECONDS.long),
     listReads,
@@ -124,8 +135,8 @@ function useOf(keys: number, shape: Shape): Use {
     objectGbSeconds: keys * shape.objectSecondsPerDay * OBJECT_GB,
     objectRowsWritten: requests * shape.objectRowsPerRequest + hours * HOUR.objectRowsWritten,
     d1RowsRead: listReads + policyReads * POLICY_ROWS_READ + hours * HOUR.d1RowsRead,
-    d1RowsWritten: hours * HOUR.d1RowsWritten,
-    d1Storage: (keys * KEY_BYTES + hours * USAGE_RETENTION_DAYS * USAGE_BYTES) / 1e9,
+    d1RowsWritten: hours * HOUR.d1RowsWritten + keys * DAY.d1RowsWritten,
+    d1Storage: (keys * (KEY_BYTES + USAGE_RETENTION_DAYS * shape.dayBytes)) / 1e9,
     objectStorage: (keys * OBJECT_BYTES) / 1e9,
   };
 }
@@ -147,11 +158,11 @@ function dollarsOf(use: Use): Scale["dollars"] {
 }
 
 /** Of D1, the one that is passed most, and how many times. */
-function firstLimit({ policyReads, listReads, hours, d1Storage }: Use): string {
+function firstLimit({ policyReads, listReads, hours, days, d1Storage }: Use): string {
   const used = {
     "queries of D1": perSecond(policyReads + listReads + hours) / D1.queriesPerSecond,
     "size of D1": d1Storage / D1.gigabytes,
-    "rows that the cron deletes": hours / D1.deletedRowsPerDay,
+    "rows that the cron deletes": days / D1.deletedRowsPerDay,
   };
   const [first] = Object.entries(used).toSorted(([, a], [, b]) => b - a);
   return first === undefined || first[1] <= 1 ? "none" : `${first[0]}, ${amount(first[1])} times`;
@@ -197,21 +208,21 @@ const limitColumns: Column<Scale>[] = [
 ];
 
 /** Of a key in use in every hour: dollars a month for its alarms and its usage rows, and for what they store in D1. */
-const usageDollars = {
-  rows:
-    (DAYS_PER_MONTH *
-      24 *
-      (PRICES.objectCalls * HOUR.objectCalls +
-        PRICES.rowsWritten * (HOUR.objectRowsWritten + HOUR.d1RowsWritten))) /
-    1e6,
-  storage: (PRICES.d1Storage * 24 * USAGE_RETENTION_DAYS * USAGE_BYTES) / 1e9,
-};
+const usageDollars = (() => {
+  const rowsOfHour = HOUR.objectRowsWritten + HOUR.d1RowsWritten;
+  const ofHour = PRICES.objectCalls * HOUR.objectCalls + PRICES.rowsWritten * rowsOfHour;
+  const ofDay = 24 * ofHour + PRICES.rowsWritten * DAY.d1RowsWritten;
+  return {
+    rows: (DAYS_PER_MONTH * ofDay) / 1e6,
+    storage: (PRICES.d1Storage * USAGE_RETENTION_DAYS * DAY_BYTES.eachMinute) / 1e9,
+  };
+})();
 
 /** As docs/performance.md has them. */
 export function scalingTables(): string {
   return [
     tableOf(costColumns, SCALES),
     tableOf(limitColumns, SCALES),
-    `The hourly usage of a key in use all day: $${usageDollars.rows.toFixed(4)} a month for rows and alarms, $${usageDollars.storage.toFixed(4)} for storage.`,
+    `The usage of a key in use all day: $${usageDollars.rows.toFixed(5)} a month for rows and alarms, $${usageDollars.storage.toFixed(5)} for storage.`,
   ].join("\n\n");
 }

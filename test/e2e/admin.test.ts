@@ -173,7 +173,6 @@ describe("a wrong request", () => {
     ["GET", "/keys/ID/usage?by=key&from=soon", undefined, ["from: must be a date", "by: must be one of"]],
     ["GET", "/usage?from=2026-02-29&to=7w", undefined, ["from: must be a date", "to: must be a date"]],
     ["GET", "/usage?sort=size&format=xml&by=week", undefined, ["by: ", "sort: ", "format: "]],
-    ["GET", "/customers?days=90&sort=percent", undefined, ["days: ", "sort: "]],
     ["GET", "/usage?from=2026-02-28&after=1", undefined, ["after: must be the `next` of a page"]],
     ["GET", "/bans?state=ended", undefined, ["state: must be one of live, past, all"]],
     ["GET", "/audit?before=x&limit=501", undefined, ["before: ", "limit: "]],

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
-import { BANNED_CUSTOMER, CUSTOMERS, makeBusyDay, NEAR_CUSTOMER } from "../support/busy-day.ts";
+import { CUSTOMERS, makeBusyDay, NEAR_CUSTOMER } from "../support/busy-day.ts";
 import { runAdmin, temporaryFolder } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService, type Service } from "../support/service.ts";
 
@@ -81,17 +81,14 @@ describe("after a busy day", () => {
   });
 
   it("which customers should buy the next plan", async ({ expect }) => {
-    const customers = (await get("/customers")).customers as {
-      owner: string;
-      daysNear: number;
-      bans: number;
-    }[];
-    expect(customers).toHaveLength(CUSTOMERS.length);
-    expect(customers.filter(({ daysNear }) => daysNear > 0).map(({ owner }) => owner)).toEqual([
-      NEAR_CUSTOMER,
+    const { rows } = await get("/usage?from=29d&by=owner&sort=near");
+    const owners = rows as { owner: string; plan: string; daysNear: number }[];
+    expect(owners).toHaveLength(CUSTOMERS.length);
+    expect(owners.filter(({ daysNear }) => daysNear > 0)).toMatchObject([
+      { owner: NEAR_CUSTOMER, plan: "pro", daysNear: 25, medianPercent: 90, peakPercent: 90 },
     ]);
-    expect(customers.find(({ owner }) => owner === BANNED_CUSTOMER)?.bans).toBeGreaterThan(10);
-    expect(await asked("customers")).toMatch(/^owner.*\n[─ ]*\n?Paws & Co/m);
+    const table = await asked("usage", "--since", "29d", "--by", "owner", "--sort", "near");
+    expect(table).toMatch(/^owner.*\n[─ ]*\n?Paws & Co +pro +25 /m);
   });
 
   it("which keys expire within a month", async ({ expect }) => {

@@ -140,7 +140,6 @@ const QUERIES: readonly (readonly [path: string, parameters: readonly string[]])
   ],
   ["/keys/ID/usage", ["from", "to", "by", "format"]],
   ["/usage", ["from", "to", "by", "key", "owner", "plan", "sort", "direction", "limit", "after", "format"]],
-  ["/customers", ["days", "sort", "direction", "limit", "after", "format"]],
   ["/bans", ["state", "key", "after", "limit"]],
   ["/alerts", ["state", "after", "limit"]],
   ["/plans", ["x"]],

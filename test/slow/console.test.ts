@@ -304,14 +304,16 @@ const SHIFT = `(async () => {
   return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
 })()`;
 
+const LONG_OWNER = "an owner whose name is as long as names of companies are, and a word of it, too: ".padEnd(
+  100,
+  "x",
+);
+
 describe.skipIf(executablePath === undefined)("every page", () => {
   let keyPath: string;
   beforeAll(async () => {
     const key = await newKey("Paws production <i>", {
-      ownerName: "an owner whose name is as long as names of companies are, and a word of it, too: ".padEnd(
-        100,
-        "x",
-      ),
+      ownerName: LONG_OWNER,
       note: "note ".repeat(100),
       requestsPerMinute: 5,
       expiresAt: new Date(Date.now() + 9 * DAY_MS).toISOString(),
@@ -333,7 +335,8 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     keys: "/console/keys?sort=used&direction=desc",
     key: "KEY",
     "new key": "/console/keys/new",
-    customers: "/console/customers?days=7",
+    customers: "/console/customers",
+    customer: `/console/customers/${encodeURIComponent(LONG_OWNER)}`,
     usage: "/console/usage?owner=&from=",
     "usage by owner": "/console/usage?by=owner&sort=name",
     "usage by hour": "/console/usage?by=hour",

@@ -1,6 +1,6 @@
 /** The hourly deletion of old rows: what goes, what stays, and that one table's failure does not keep the others. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import worker from "../../src/worker/index.ts";
 import { deleteExpiredRows } from "../../src/worker/retention.ts";
 import { captureLog } from "../support/worker.ts";
@@ -180,6 +180,25 @@ describe("the hourly deletion", () => {
     );
     await deleteExpiredRows(env, NOW);
     expect(await column("select order_id from order_changes")).toEqual([2500]);
+  });
+
+  it("makes at most 40 queries, in which each table has its turn, and logs what it left", async ({
+    expect,
+  }) => {
+    await insertRows();
+    await env.DB.exec("delete from order_changes");
+    await env.DB.exec(
+      "with recursive n(i) as (select 1 union all select i + 1 from n where i < 45000) insert into order_changes (order_id, changed_at) select i, 0 from n",
+    );
+    const queries = vi.spyOn(env.DB, "prepare");
+    await deleteExpiredRows(env, NOW);
+    expect(queries).toHaveBeenCalledTimes(40);
+    queries.mockRestore();
+    expect(await left()).toMatchObject({ usage: ["young"], cancelled: [2] });
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({ event: "expired_rows_left", table: "order_changes" }),
+    );
+    await env.DB.exec("delete from order_changes");
   });
 
   it("goes on with the other tables when one fails", async ({ expect }) => {

@@ -10,8 +10,8 @@ import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Each write stores all hours that are not reported. Beyond this number the oldest hours are dropped. */
-const MAX_HOURS = 48;
+/** Each write stores all that is not reported: at most this many hours, bans and thresholds, the newest. */
+const MAX_KEPT = 48;
 
 /** Refusals in one minute of the hour, 0 to 59. `by` counts them by the name of the window, or "ban". */
 export type RefusedMinute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
@@ -84,10 +84,13 @@ export function record(
   const reached = thresholds && reachedThreshold(outbox, verdict, thresholds, nowMs);
   return {
     ...outbox,
-    hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)].slice(-MAX_HOURS),
+    hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)].slice(-MAX_KEPT),
     isLastHourReported: false,
-    bans: begun ? [...outbox.bans, begun] : outbox.bans,
-    ...(reached && { thresholds: [...outbox.thresholds, reached], lastThreshold: reached }),
+    bans: begun ? [...outbox.bans, begun].slice(-MAX_KEPT) : outbox.bans,
+    ...(reached && {
+      thresholds: [...outbox.thresholds, reached].slice(-MAX_KEPT),
+      lastThreshold: reached,
+    }),
   };
 }
 

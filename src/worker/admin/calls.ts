@@ -6,7 +6,6 @@ import { auditView } from "./audit/schema.ts";
 import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
-import { customerCalls } from "./customers/calls.ts";
 import { keyCalls } from "./keys/calls.ts";
 import { keyView, secretView } from "./keys/schema.ts";
 import { showReference } from "./openapi.ts";
@@ -20,7 +19,6 @@ export const CALLS: readonly Call[] = [
   ...Object.values(keyCalls),
   ...Object.values(keyUsageCalls),
   ...Object.values(usageCalls),
-  ...Object.values(customerCalls),
   ...Object.values(banCalls),
   ...Object.values(planCalls),
   ...Object.values(orderCalls),
@@ -32,8 +30,7 @@ export const CALLS: readonly Call[] = [
 export const TAGS = {
   keys: "API keys, their secrets and limits.",
   bans: "Bans of keys, which operators set and strikes cause.",
-  usage: "Requests that were admitted and refused.",
-  customers: "The owners of keys, by how close they come to their limits.",
+  usage: "Requests that were admitted and refused, and who comes close to a limit.",
   plans: "The limits that keys share.",
   orders: "The orders of the store, and the orders that clients cancelled.",
   audit: "Every change by an operator.",

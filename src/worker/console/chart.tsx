@@ -3,7 +3,17 @@ import type { TimeUsage } from "../admin/usage/schema.ts";
 import type { Figures } from "../admin/usage/sql.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
-import { type Column, Table } from "./ui.tsx";
+import { type Column, Table, Time } from "./ui.tsx";
+
+/** What sums of usage know. */
+export function AsOf({ iso }: { readonly iso: string }) {
+  return (
+    <>
+      Hours until <Time iso={iso} />, of limiters that could reach the database; a key that reaches 80 or 100
+      % of its day is reported at once.
+    </>
+  );
+}
 
 type Props = {
   readonly title: string;

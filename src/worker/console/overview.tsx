@@ -1,36 +1,30 @@
 /** `/console`: first what needs an operator, then how many requests there were. */
 
 import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
-import { NEAR_LIMIT_PERCENT } from "../admin/customers/sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
-import type { KeyUsageView, TimeUsage } from "../admin/usage/schema.ts";
-import {
-  countedUntil,
-  lastDays,
-  lastHours,
-  listMostUsedToday,
-  listUsageOverTime,
-  sumOf,
-} from "../admin/usage/service.ts";
+import type { TimeUsage } from "../admin/usage/schema.ts";
+import { countedUntil, lastDays, lastHours, listUsageOverTime, sumOf } from "../admin/usage/service.ts";
+import { type GroupRow, listGroups, NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
 import { openDatabase } from "../db/database.ts";
+import { readNearest } from "../db/session.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
-import { UsageChart } from "./chart.tsx";
+import { AsOf, UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import { type ConsoleContext, page } from "./page.tsx";
-import { Notice, Relative, Table, Term, Time } from "./ui.tsx";
+import { Notice, Owner, Relative, Table, Term } from "./ui.tsx";
 
 const SHOWN = 10;
-const MOST_USED = addressOf("/console/keys", { sort: "used", direction: "desc" });
+const MOST_USED = addressOf("/console/usage", { sort: "percent" });
 const EXPIRING_DAYS = 30;
 
 const RANGES = {
   "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
-  "7d": { name: "7 days", by: "hour", range: () => lastHours(7 * 24) },
+  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
   "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
 } as const;
 
@@ -39,10 +33,16 @@ export async function overviewPage(c: ConsoleContext) {
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const { range } = c.req.query();
-  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["24h", RANGES["24h"]];
-  const [bans, mostUsed, expiring, { failures, untoldKeys }, requests] = await Promise.all([
+  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["7d", RANGES["7d"]];
+  const sums = readNearest(c.env, undefined, ({ db }) =>
+    Promise.all([
+      listGroups(db, "key", lastDays(1), { sort: "percent", direction: "desc", limit: SHOWN }, 1),
+      listUsageOverTime(db, shown.range(), shown.by),
+    ]),
+  );
+  const [bans, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
-    listMostUsedToday(db, SHOWN),
+    sums,
     listKeys(
       db,
       {
@@ -55,10 +55,9 @@ export async function overviewPage(c: ConsoleContext) {
       now,
     ),
     healthOf(c.env),
-    listUsageOverTime(db, shown.range(), shown.by),
   ]);
   const { problems } = settingsOf(c.env);
-  const near = mostUsed.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
+  const near = mostUsed.rows.slice(0, SHOWN).filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
   const allExpiring = addressOf("/console/keys", {
     status: "usable",
     expiringBefore: dayName(expiringBefore),
@@ -105,9 +104,9 @@ export async function overviewPage(c: ConsoleContext) {
             rows={near}
             empty={`No key is over ${NEAR_LIMIT_PERCENT} %.`}
           />
-          {near.length === SHOWN && <a href={MOST_USED}>All keys, by use today</a>}
+          {near.length === SHOWN && <a href={MOST_USED}>All keys, by share of their limit</a>}
           <p class="hint">
-            As of <Time iso={countedUntil(lastDays(1))} />
+            <AsOf iso={countedUntil(lastDays(1))} />
           </p>
         </section>
         <section>
@@ -160,11 +159,7 @@ function Requests({ rows, shown }: RequestsProps) {
           rate={`${formatPercent(refusedWhileBanned, all)} of all`}
         />
       </div>
-      <UsageChart
-        title={`The last ${shown.name}. A key reports an hour in the next one.`}
-        rows={rows}
-        by={shown.by}
-      />
+      <UsageChart title={`The last ${shown.name}`} rows={rows} by={shown.by} />
     </section>
   );
 }
@@ -195,10 +190,10 @@ const BAN_COLUMNS = [
 ];
 
 const NEAR_COLUMNS = [
-  { name: "Key", cell: (key: KeyUsageView) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a> },
-  { name: "Owner", cell: (key: KeyUsageView) => key.ownerName ?? key.ownerEmail ?? "–" },
-  { name: "Plan", cell: (key: KeyUsageView) => key.plan },
-  { name: "Used", isNumber: true, cell: (key: KeyUsageView) => `${key.percent} %` },
+  { name: "Key", cell: (key: GroupRow) => <a href={`/console/keys/${key.nearKey}`}>{key.keyName}</a> },
+  { name: "Owner", cell: (key: GroupRow) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
+  { name: "Plan", cell: (key: GroupRow) => key.plan },
+  { name: "Used", isNumber: true, cell: (key: GroupRow) => `${key.percent} %` },
 ];
 
 const EXPIRING_COLUMNS = [

@@ -5,7 +5,6 @@ import { createMiddleware } from "hono/factory";
 import { alertPages } from "../admin/alerts/page.tsx";
 import { auditPages } from "../admin/audit/page.tsx";
 import { banPages } from "../admin/bans/page.tsx";
-import { customerPages } from "../admin/customers/page.tsx";
 import { MAX_JSON_BODY_BYTES, refuseAdminToken } from "../admin/http/request-validation.ts";
 import { keyPages } from "../admin/keys/key-page.tsx";
 import { keyListPages } from "../admin/keys/list-page.tsx";
@@ -19,7 +18,8 @@ import { findOrder } from "../admin/orders/sql.ts";
 import { planPages } from "../admin/plans/page.tsx";
 import { answerTo } from "../admin/serve.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
-import { usagePages } from "../admin/usage/page.tsx";
+import { customerPages } from "../admin/usage/customer-page.tsx";
+import { customerListPages, usagePages } from "../admin/usage/page.tsx";
 import { hasKey, keyIn } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
@@ -82,6 +82,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)
   .route("/keys", keyPages)
+  .route("/customers", customerListPages)
   .route("/customers", customerPages)
   .route("/usage", usagePages)
   .route("/bans", banPages)

@@ -2,7 +2,7 @@
 import type { Child, PropsWithChildren } from "hono/jsx";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../format.ts";
 import { isDate } from "../time.ts";
-import { addressOf, WAS } from "./forms.ts";
+import { WAS } from "./forms.ts";
 import type { Typed } from "./members.ts";
 
 export function Time({ iso }: { readonly iso: string | null }) {
@@ -102,10 +102,15 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
   );
 }
 
-/** Links to the keys of the owner. */
+/** Links to the customer's page. */
 export function Owner({ name }: { readonly name: string | null }) {
   if (name === null) return <>no owner</>;
-  return <a href={addressOf("/console/keys", { search: name })}>{name}</a>;
+  return <a href={`/console/customers/${encodeURIComponent(name)}`}>{name}</a>;
+}
+
+/** A local part may have `?` and `&`, which begin further fields of the mail. */
+export function MailTo({ address }: { readonly address: string }) {
+  return <a href={`mailto:${encodeURIComponent(address).replace("%40", "@")}`}>{address}</a>;
 }
 
 export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: Child])[] }) {

@@ -60,16 +60,11 @@ export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "
 /** How usage is divided into rows. */
 export const USAGE_PERIODS = ["hour", "day"] as const;
 export const USAGE_GROUPS = ["key", "owner", "plan"] as const;
-export const USAGE_SORTS = ["admitted", "refused", "percent", "name"] as const;
+export const USAGE_SORTS = ["admitted", "refused", "percent", "near", "peak", "name"] as const;
 
 export type UsagePeriod = (typeof USAGE_PERIODS)[number];
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export type UsageSort = (typeof USAGE_SORTS)[number];
-
-export const CUSTOMER_PERIODS = ["1", "7", "30"] as const;
-export const CUSTOMER_SORTS = ["near", "peak", "admitted", "refused", "name"] as const;
-
-export type CustomerSort = (typeof CUSTOMER_SORTS)[number];
 
 /** The highest limits that the admin API accepts. An object can serve 500 requests a second all day. */
 export const MAX_REQUESTS_PER_MINUTE = 30_000;

@@ -336,7 +336,7 @@ export class World {
 
 type StoredHour = number | [admitted: number, refused: number, banned: number, minutes: object];
 
-/** The figures of each hour of a day. They add up to the day's, and the refusals of an hour are those of its minutes. */
+/** The figures of each hour of a day, which add up to the day's, as the minutes do to the hour's refusals. */
 function hoursOf(row: SqlRow): [hourMs: number, figures: number[]][] {
   // Written by the service.
   const stored = JSON.parse(String(row.hours)) as StoredHour[];

@@ -229,6 +229,7 @@ describe("an alert of an expiry", () => {
     await createKey({ ...at(DAY), status: "revoked" });
     await cron(WEBHOOK, "23 * * * *");
     await cron(WEBHOOK, "23 * * * *");
+    await cron();
     expect(await received(1)).toMatchObject([
       {
         id: `${soon.id}:expires:${(T0 + 7 * DAY) / 1000}`,

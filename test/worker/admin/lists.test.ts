@@ -74,15 +74,17 @@ const LISTS: readonly List[] = [
   {
     path: "/usage",
     member: "rows",
-    orders: ["admitted", "refused", "percent", "name"].flatMap((sort) => both(`from=30d&sort=${sort}`)),
+    orders: ["admitted", "refused", "percent", "near", "peak", "name"].flatMap((sort) =>
+      both(`from=30d&sort=${sort}`),
+    ),
   },
-  { path: "/usage", member: "rows", orders: ["from=24h&to=0h&by=hour"] },
   {
-    path: "/customers",
-    member: "customers",
-    orders: ["near", "peak", "admitted", "refused", "name"].map((sort) => `sort=${sort}`),
+    path: "/usage",
+    member: "rows",
+    orders: ["near", "peak", "admitted", "name"].flatMap((sort) => both(`from=30d&by=owner&sort=${sort}`)),
     rows: 16,
   },
+  { path: "/usage", member: "rows", orders: ["from=24h&to=0h&by=hour"] },
   { path: "/alerts", member: "alerts", orders: [""] },
   { path: "/audit", member: "audit", orders: ["actor=mo"], by: "before" },
   { path: "/audit", member: "audit", orders: ["object=key_001"], rows: 12, by: "before" },

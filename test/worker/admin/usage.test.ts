@@ -1,9 +1,9 @@
-/** Usage: what limiters report of each day, and what operators see of a range by hour, day, key, owner and plan. */
+/** Usage: what limiters report of each day, and what operators see by hour, day, key, owner and plan. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import Papa from "papaparse";
-import { describe, it } from "vitest";
+import { describe, it, vi } from "vitest";
 import { runs } from "../../support/deep.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt, watchLimiters } from "../../support/worker.ts";
@@ -216,6 +216,9 @@ describe("the usage of a range", () => {
           plan: "business",
           limits: { requestsPerMinute: 1_000, requestsPerDay: 100 },
           percent: 7.5,
+          daysNear: 0,
+          medianPercent: 7.5,
+          peakPercent: 10,
           admitted: 151,
           refused: 1,
           refusedWhileBanned: 0,
@@ -264,6 +267,7 @@ describe("the usage of a range", () => {
     "from=2037-05-02&to=2037-05-02",
     "from=2035-01-01&to=2037-01-01",
     "by=owner&sort=percent",
+    "by=plan&sort=near",
     "to=1d",
   ])("cannot be of %s", async (query, { expect }) => {
     expect((await operator("GET", `/usage?${query}`)).status).toBe(400);
@@ -358,6 +362,106 @@ function sumOf(rows: readonly Figures[]): Figures {
     refusedWhileBanned: sum("refusedWhileBanned"),
   };
 }
+
+describe("who comes close to a limit", () => {
+  const END = Date.UTC(2035, 8, 30, 12, 30);
+
+  async function keyOf(owner: { name?: string; email?: string }, perDay = 1_000) {
+    const key = await createKey({ plan: "free", perDay });
+    const body = { ownerName: owner.name ?? null, ownerEmail: owner.email ?? null };
+    await operator("PATCH", `/keys/${key.id}`, body);
+    return key;
+  }
+
+  async function use(key: TestKey, perDay: number, ...admitted: number[]) {
+    const insert = env.DB.prepare(
+      "insert into usage values (unixepoch('2035-09-30') - ? * 86400, ?, ?, 0, 0, ?, '[]')",
+    );
+    await env.DB.batch(admitted.map((each, daysAgo) => insert.bind(daysAgo, key.id, each, perDay)));
+  }
+
+  async function owners(query: string) {
+    setClock(END);
+    return (await usage(`/usage?by=owner&${query}`)).rows;
+  }
+
+  it("is each day's share of the limit of that day, whatever the limit is now", async ({ expect }) => {
+    const paws = await keyOf({ name: "Paws", email: "p@example.com" });
+    const small = await keyOf({ name: "Small" });
+    await use(paws, 1_000, ...Array<number>(25).fill(900), ...Array<number>(5).fill(100));
+    await use(small, 1_000, 799);
+    const near = {
+      owner: "Paws",
+      ownerEmail: "p@example.com",
+      plan: "free",
+      keyCount: 1,
+      daysNear: 25,
+      medianPercent: 90,
+      peakPercent: 90,
+      admitted: 23_000,
+      refused: 0,
+      refusedWhileBanned: 0,
+    };
+    const expected = [near, { owner: "Small", daysNear: 0, medianPercent: 0, peakPercent: 79.9 }];
+    expect(await owners("sort=near&from=29d")).toMatchObject(expected);
+    await operator("POST", `/keys/${paws.id}/temporary-limits`, { requestsPerDay: 2_000, days: 1 });
+    expect(await owners("sort=near&from=29d")).toMatchObject(expected);
+    expect(await owners("sort=near&from=0h")).toMatchObject([
+      { owner: "Paws", peakPercent: 90, daysNear: 1, medianPercent: 90 },
+      { owner: "Small", peakPercent: 79.9, daysNear: 0, medianPercent: 79.9 },
+    ]);
+  });
+
+  it("is of an owner, by name or else e-mail in any case, that of the key that comes closest", async ({
+    expect,
+  }) => {
+    setClock(END - 100 * DAY);
+    await env.DB.prepare("delete from usage").run();
+    const [a, b] = [await keyOf({ name: "Ada" }), await keyOf({ name: "ADA", email: "ada@example.com" })];
+    const [c, d] = [await keyOf({ email: "bö@example.com" }), await keyOf({ email: "BÖ@Example.com" })];
+    const [e, f] = [await keyOf({}), await keyOf({})];
+    await use(a, 1_000, 790, 790, 790);
+    await use(b, 100, 85, 0, 10);
+    for (const key of [c, d, e, f]) await use(key, 1_000, 1);
+    expect(await owners("from=6d&sort=name")).toMatchObject([
+      { owner: null, keyCount: 2 },
+      { owner: "ADA", keyCount: 2, admitted: 2_465, peakPercent: 85, daysNear: 1, medianPercent: 0 },
+      { keyCount: 2, admitted: 2 },
+    ]);
+    // In order, the 15th of 30 days is at 0 %, and the 16th at 10 %.
+    await use(await keyOf({ name: "Steady" }), 1_000, ...Array.from({ length: 16 }, (_, i) => 100 * i));
+    expect(await owners("from=29d&owner=STEADY")).toMatchObject([{ medianPercent: 5 }]);
+    expect(await owners("from=6d&owner=BÖ@EXAMPLE.com")).toMatchObject([{ keyCount: 2, admitted: 2 }]);
+  });
+
+  it("is reported at once at 80 and 100 % of the day, also without a webhook", async ({ expect }) => {
+    const key = await createKey({ perDay: 10 });
+    await request(key, 8, END + DAY);
+    const rows = async () => (await usage(`/usage?sort=percent&key=${key.id}`)).rows;
+    await vi.waitFor(async () =>
+      expect(await rows()).toMatchObject([{ admitted: 8, percent: 80, daysNear: 1 }]),
+    );
+    await request(key, 2, END + DAY);
+    await vi.waitFor(async () => expect(await rows()).toMatchObject([{ admitted: 10, percent: 100 }]));
+  });
+});
+
+describe("a question that reads too much", () => {
+  it("is refused before D1 reads the usage", async ({ expect }) => {
+    setClock(Date.UTC(2034, 0, 31, 12));
+    const insert = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 41700)
+      insert into usage select unixepoch('2034-01-30') + i % 2 * 86400, 'many' || (i / 2), 1, 0, 0, 1, '[1]' from n`;
+    await env.DB.exec(insert.replaceAll("\n", " "));
+    const asked = await operator("GET", "/usage?from=1d&by=hour");
+    expect([asked.status, asked.body.message]).toEqual([
+      400,
+      "from: this is the usage of more than a million hours of keys. Ask by day, for less time, or for one key or owner",
+    ]);
+    for (const query of ["from=1d&by=day", "from=1d&by=key&limit=1", "from=1d&by=hour&key=many1", "by=hour"])
+      expect((await operator("GET", `/usage?${query}`)).status, query).toBe(200);
+    await env.DB.prepare("delete from usage where key_id like 'many%'").run();
+  });
+});
 
 describe("usage as CSV", () => {
   it.for(["key", "owner", "plan", "hour", "day"])(

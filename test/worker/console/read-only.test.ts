@@ -15,11 +15,9 @@ startEachTestAt(2_200_000_000_000);
 async function everyPath(method: string): Promise<string[]> {
   const [key, orderId] = [await createKey(), newOrderId()];
   await insertOrders({ id: orderId });
-  const ids = new Map([
-    ["plans", "free"],
-    ["orders", orderId],
-    ["documents", "runbook.md"],
-  ]);
+  const [owner, ids] = [`owner of ${key.id}`, new Map([["plans", "free"]])];
+  await env.DB.prepare("update api_keys set owner_name = ? where id = ?").bind(owner, key.id).run();
+  ids.set("orders", orderId).set("customers", encodeURIComponent(owner)).set("documents", "runbook.md");
   const paths = operatorsApp()
     .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))
     .map(({ path }) => path.replace(/:\w+/, ids.get(path.split("/")[2] ?? "") ?? key.id));

@@ -46,7 +46,7 @@ describe("the pages of lists", () => {
       "usage?by=owner&sort=name",
       "usage?by=plan",
       "usage?by=hour",
-      "customers?days=7",
+      "customers?",
       "keys?limit=500",
       "bans?state=past",
       "audit?to=0h",
@@ -58,18 +58,51 @@ describe("the pages of lists", () => {
       const [, link = ""] = /<a class="button" href="([^"]+format=csv)"/.exec(html) ?? [];
       const csv = await get(link.replaceAll("&amp;", "&"));
       expect(csv.headers.get("Content-Disposition"), path).toContain("attachment");
-      const sameByApi = await app(`/admin/${path}&format=csv`, { key: env.ADMIN_TOKEN });
+      const call = path.replace("customers?", "usage?by=owner&sort=near&from=29d");
+      const sameByApi = await app(`/admin/${call}&format=csv`, { key: env.ADMIN_TOKEN });
       expect(await csv.text(), path).toBe(await sameByApi.text());
       expect(html.includes('rel="next"'), path).toBe(/by=key|by=owner|customers|^keys/.test(path));
     }
     const customers = await (await get("/console/customers?sort=admitted")).text();
-    expect(customers).toContain('href="/console/keys?search=o+%26+59"');
+    expect(customers).toContain('href="/console/customers/o%20%26%2059"');
     const keys = await (await get("/console/keys?sort=name&direction=desc")).text();
     expect(keys.split('class="sparkline"')).toHaveLength(1 + 50);
     const narrowed = await (await get("/console/usage?owner=O+%26+7&from=&to=")).text();
     expect(narrowed).toContain(">n7<");
     expect(narrowed).not.toContain(">n8<");
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
+  });
+
+  it("say which customer should buy what, and a customer has a page with keys, bans, contacts and notes", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ plan: "pro", perDay: 1_000 });
+    const ban = "insert into bans values ('b', ?, 'operator', 'leaked', 0, 1, 2, null, null)";
+    await env.DB.batch([
+      env.DB.prepare(
+        "update api_keys set name = 'shop', owner_name = 'Paws & Co/1', owner_email = 'ops+1@paws.example', note = 'called' where id = ?",
+      ).bind(id),
+      env.DB.prepare(
+        `with recursive n(i) as (select 0 union all select i + 1 from n where i < 24)
+         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, 900, 0, 0, 1000, '[900]' from n`,
+      ).bind(id),
+      env.DB.prepare(ban).bind(id),
+    ]);
+    const get = await signedIn();
+    const advice = "Paws &amp; Co/1: pro is too small. 25 of 30 days at 80 % or more. Offer business.";
+    expect(await (await get("/console/customers")).text()).toContain(advice);
+    expect(await (await get("/console/customers?from=2037-09-25")).text()).not.toContain("too small");
+    const html = await (await get("/console/customers/paws%20%26%20co%2F1")).text();
+    for (const part of [
+      advice,
+      `/console/keys/${id}`,
+      "mailto:ops%2B1@paws.example",
+      "called",
+      "leaked",
+      "25 of 30",
+    ])
+      expect(html).toContain(part);
+    expect((await get("/console/customers/nobody")).status).toBe(404);
   });
 
   it("give a file with every row and all digits, however many there are, or one that breaks off", async ({

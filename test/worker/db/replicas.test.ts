@@ -256,6 +256,21 @@ describe("with read replication", () => {
     },
   );
 
+  it("sums of usage are read from the nearest copy, and an operator's change is seen at once", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    await database.replicate();
+    database.random = () => 0;
+    const operate = operatorOf(startApp(replicated()));
+    const readsOfReplicas = database.readsOfReplicas;
+    await operate("PATCH", `/keys/${id}`, { note: "changed" });
+    expect((await operate("GET", `/keys/${id}`)).body.note).toBe("changed");
+    expect(database.readsOfReplicas).toBe(readsOfReplicas);
+    expect((await operate("GET", "/usage?from=1d")).status).toBe(200);
+    expect(database.readsOfReplicas).toBeGreaterThan(readsOfReplicas);
+  });
+
   it("a bookmark from before replication was switched off is not used", async ({ expect }) => {
     const { id, key } = await createKey();
     await limiterOf(id).remember("99999999");

@@ -2,11 +2,14 @@
 import { and, desc, eq, not, type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
+import { foldCase } from "../../text.ts";
 import { type BanRow, isLive } from "./sql.ts";
 
 export type BanFilter = {
   readonly state: "live" | "past" | "all";
   readonly key?: string | undefined;
+  /** The owner's name, or else e-mail address, in any case. */
+  readonly owner?: string | undefined;
   readonly after?: BanPosition | undefined;
   readonly limit: number;
 };
@@ -41,16 +44,17 @@ export function comparePositions(a: BanPosition, b: BanPosition): number {
 
 /** The page of bans, in order. */
 export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<NamedBan[]> {
-  const { state, key, after, limit } = filter;
+  const { state, key, owner, after, limit } = filter;
   const place = PLACES[banOrder(filter)];
   const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];
   const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
+  const ofOwner = owner === undefined ? undefined : eq(apiKeys.ownerKey, foldCase(owner));
   const isAfter = after && sql`(${place}, ${bans.id}) < (${after.value}, ${after.id})`;
   return db
     .select({ ban: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
-    .where(and(ofState, ofKey, isAfter))
+    .where(and(ofState, ofKey, ofOwner, isAfter))
     .orderBy(desc(place), desc(bans.id))
     .limit(limit);
 }

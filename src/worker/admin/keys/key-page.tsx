@@ -16,7 +16,9 @@ import {
   type Column,
   Facts,
   Gauge,
+  MailTo,
   Notice,
+  Owner,
   Relative,
   Table,
   Time,
@@ -220,19 +222,14 @@ function limitText(key: KeyView, name: Limit, plan: PlanView | undefined): strin
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
-/** A local part may have `?` and `&`, which begin further fields of the mail. */
-function mailto(address: string): string {
-  return `mailto:${encodeURIComponent(address).replace("%40", "@")}`;
-}
-
 type AboutProps = { readonly keyView: KeyView; readonly plan: PlanView | undefined };
 
 function About({ keyView: key, plan }: AboutProps) {
   return (
     <Facts
       facts={[
-        ["Owner", key.ownerName ?? "–"],
-        ["E-mail", key.ownerEmail ? <a href={mailto(key.ownerEmail)}>{key.ownerEmail}</a> : "–"],
+        ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
+        ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : "–"],
         ["Plan", key.plan],
         ["Per minute", limitText(key, "requestsPerMinute", plan)],
         ["Per day", limitText(key, "requestsPerDay", plan)],

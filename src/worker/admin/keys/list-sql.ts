@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { isKeyId } from "../../auth/key.ts";
 import type { Database } from "../../db/database.ts";
 import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
-import { foldForSearch } from "../../text.ts";
+import { foldCase, foldForSearch } from "../../text.ts";
 import { DAY_SECONDS } from "../../time.ts";
 import type { KeyView } from "./schema.ts";
 import { admittedOn, findKeys, statusAt } from "./sql.ts";
@@ -19,6 +19,8 @@ export type KeyFilter = {
   readonly search?: string | undefined;
   /** A key's id or its beginning, the whole name as in `search`, or the last four characters of a secret. At most 10 keys. */
   readonly ref?: string | undefined;
+  /** The owner's name, or else e-mail address, in any case. */
+  readonly owner?: string | undefined;
   /** Unix seconds. Keys that have expired already match too. */
   readonly expiringBefore?: number | undefined;
   /** A UTC day: keys last used before it, or never. */
@@ -97,12 +99,13 @@ function isAfter(value: SQL, { after, direction }: KeyFilter): SQL {
 }
 
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, ref, expiringBefore, unusedSince } = filter;
+  const { plan, status, search, ref, owner, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
     ...(ref === undefined ? [] : [isNamedBy(ref)]),
+    ...(owner === undefined ? [] : [sql`k.owner_key = ${foldCase(owner)}`]),
     ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];

@@ -17,7 +17,7 @@ export const usageCalls = {
     route: "GET /usage",
     summary: "Show the usage of a range",
     description:
-      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole hours. A limiter reports an hour in the next one, so the figures of all keys are at most two hours old.",
+      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports an hour in the next one. `sort=near` begins with those who come closest to their limit of the day.",
     query: usageQuery,
     answer: usageAnswer,
     example: {
@@ -34,6 +34,9 @@ export const usageCalls = {
             plan: "pro",
             limits: { requestsPerMinute: 300, requestsPerDay: 10_000 },
             percent: 4.1,
+            daysNear: 0,
+            medianPercent: 4.1,
+            peakPercent: 4.1,
             ...FIGURES,
           },
         ],

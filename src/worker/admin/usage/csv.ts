@@ -3,14 +3,15 @@ import type { CsvTable } from "../http/csv.ts";
 import type { Usage, UsageOfKey } from "./service.ts";
 
 const FIGURES = ["admitted", "refused", "refusedWhileBanned"];
+const CLOSENESS = ["daysNear", "medianPercent", "peakPercent"];
 const COLUMNS: Readonly<Record<Usage["by"], readonly string[]>> = {
   hour: ["start"],
   day: ["start"],
   key: [
-    ...["keyId", "keyName", "ownerName", "ownerEmail", "plan"],
-    ...["requestsPerMinute", "requestsPerDay", "percent"],
+    ...["keyId", "keyName", "ownerName", "ownerEmail", "plan", "requestsPerMinute", "requestsPerDay"],
+    ...["percent", ...CLOSENESS],
   ],
-  owner: ["owner", "keyCount"],
+  owner: ["owner", "ownerEmail", "plan", "keyCount", ...CLOSENESS],
   plan: ["plan", "keyCount"],
 };
 

@@ -1,39 +1,55 @@
-/** `/console/usage`: the requests of a range by key, owner, plan, hour or day. */
+/** `/console/usage` and `/console/customers`: the requests of a range by key, owner, plan, hour or day. */
 import { Hono } from "hono";
-import { figureColumns, UsageChart } from "../../console/chart.tsx";
+import { AsOf, figureColumns, UsageChart } from "../../console/chart.tsx";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms.ts";
 import { CsvLink, Filters, Pages } from "../../console/list.tsx";
-import { page } from "../../console/page.tsx";
+import type { Typed } from "../../console/members.ts";
+import { type ConsoleContext, page } from "../../console/page.tsx";
 import { type Column, Owner, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
 import { counted, formatNumber } from "../../format.ts";
-import { daysBefore } from "../../time.ts";
+import { DAY_SECONDS, daysBefore } from "../../time.ts";
 import { fileOf, inputOf } from "../serve.ts";
+import { adviceTo } from "./advice.ts";
 import { usageCalls } from "./calls.ts";
-import { directionOf, type KeyUsageView, usageQuery } from "./schema.ts";
-import type { OwnerUsage, PlanUsage } from "./sql.ts";
+import {
+  directionOf,
+  type KeyUsageView,
+  type OwnerUsageView,
+  type PlanUsageView,
+  usageQuery,
+} from "./schema.ts";
+import type { Closeness } from "./sql.ts";
 
-const PATH = "/console/usage";
 const ROWS_PER_PAGE = 50;
 const MAX_HOURS = 100_000;
+const ADVICES_SHOWN = 5;
 
-export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
-  const query = queryOf(c, usageQuery);
+export const usagePages = new Hono<AppEnv>().get("/", (c) => showUsage(c, "Usage", {}));
+
+/** The owners of keys over 30 days. Who comes closest to a limit, and so may need the next plan, is first. */
+export const customerListPages = new Hono<AppEnv>().get("/", (c) =>
+  showUsage(c, "Customers", { by: "owner", sort: "near", from: daysBefore(29) }),
+);
+
+async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
+  const query = queryOf(c, usageQuery, byDefault);
   if (query.format === "csv") return fileOf(c, usageCalls.list, query);
   // A chart has every hour.
   const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
-  const shown = c.req.query();
+  const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
+  const shown = { ...byDefault, ...c.req.query() };
   const preset = (name: string, from: string, to = "") => {
     const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
-    return [name, addressOf(PATH, { ...shown, from, to, after: "" }), isShown] as const;
+    return [name, addressOf(c.req.path, { ...shown, from, to, after: "" }), isShown] as const;
   };
   return page(
     c,
-    { title: "Usage", actions: <CsvLink c={c} /> },
+    { title, actions: <CsvLink c={c} /> },
     <>
       <Filters
         c={c}
@@ -53,9 +69,11 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         by a limit, <strong>{formatNumber(refusedWhileBanned)}</strong> blocked by bans, of{" "}
         {counted(keyCount, "key")}.
       </p>
-      <p class="hint">
-        From <Time iso={usage.from} /> to <Time iso={usage.to} />, as of <Time iso={usage.asOf} />.
-      </p>
+      {usage.by === "owner" &&
+        usage.rows.slice(0, ADVICES_SHOWN).map((row) => {
+          const advice = adviceTo(row, days);
+          return advice && <p>{advice}</p>;
+        })}
       {usage.by === "key" ? (
         <Table caption="Usage by key" columns={keyColumns(sortBy)} rows={usage.rows} empty={NONE} />
       ) : usage.by === "owner" ? (
@@ -65,10 +83,15 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
       ) : (
         <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} />
       )}
+      <p class="hint">
+        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf iso={usage.asOf} /> A day&apos;s
+        percentage is that of the limit of that day; near is a day at 80 % or more. An owner has the
+        percentages of the key that comes closest to its limit.
+      </p>
       <Pages c={c} next={usage.next} />
     </>,
   );
-});
+}
 
 const NONE = "No requests in this range.";
 
@@ -79,27 +102,38 @@ function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
       sort: by("name"),
       cell: ({ keyId, keyName }) => <a href={`/console/keys/${keyId}`}>{keyName}</a>,
     },
-    { name: "Owner", cell: ({ ownerName, ownerEmail }) => ownerName ?? ownerEmail ?? "–" },
+    { name: "Owner", cell: ({ ownerName, ownerEmail }) => <Owner name={ownerName ?? ownerEmail} /> },
     { name: "Plan", cell: ({ plan }) => plan },
-    ...figureColumns(by),
     {
-      name: "Of the daily limit",
+      name: "Of the limit",
       isNumber: true,
       sort: by("percent", "desc"),
       cell: ({ percent }) => `${percent} %`,
     },
-  ];
-}
-
-function ownerColumns(by: SortedBy<UsageSort>): Column<OwnerUsage>[] {
-  return [
-    { name: "Owner", sort: by("name"), cell: ({ owner }) => <Owner name={owner} /> },
-    { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
+    ...closenessColumns(by),
     ...figureColumns(by),
   ];
 }
 
-function planColumns(by: SortedBy<UsageSort>): Column<PlanUsage>[] {
+function ownerColumns(by: SortedBy<UsageSort>): Column<OwnerUsageView>[] {
+  return [
+    { name: "Owner", sort: by("name"), cell: ({ owner }) => <Owner name={owner} /> },
+    { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
+    ...closenessColumns(by),
+    ...figureColumns(by),
+  ];
+}
+
+/** In percent of the limit of each day. */
+function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
+  return [
+    { name: "Days near", isNumber: true, sort: by("near", "desc"), cell: ({ daysNear }) => daysNear },
+    { name: "Median", isNumber: true, cell: ({ medianPercent }) => `${medianPercent} %` },
+    { name: "Peak", isNumber: true, sort: by("peak", "desc"), cell: ({ peakPercent }) => `${peakPercent} %` },
+  ];
+}
+
+function planColumns(by: SortedBy<UsageSort>): Column<PlanUsageView>[] {
   return [
     { name: "Plan", sort: by("name"), cell: ({ plan }) => plan },
     { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },

@@ -5,14 +5,6 @@ import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts"
 import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
-export const tableQuery = {
-  direction: v.optional(oneOf(["asc", "desc"])),
-  /** Most of these lists have one page. */
-  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
-  after: v.optional(v.string()),
-  format,
-};
-
 type Order = { readonly sort: string; readonly direction?: "asc" | "desc" | undefined };
 
 /** By default the highest figures come first, and names from A on. */
@@ -27,7 +19,11 @@ export const usageQuery = v.strictObject({
   owner: v.optional(v.pipe(soughtText, v.title("Owner"))),
   plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.title("Plan"))),
   sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
-  ...tableQuery,
+  direction: v.optional(oneOf(["asc", "desc"])),
+  /** Most ranges have one page. */
+  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
+  after: v.optional(v.string()),
+  format,
 });
 
 export const keyUsageQuery = v.strictObject({
@@ -36,7 +32,7 @@ export const keyUsageQuery = v.strictObject({
   format,
 });
 
-export const figures = { admitted: count, refused: count, refusedWhileBanned: count };
+const figures = { admitted: count, refused: count, refusedWhileBanned: count };
 const timeUsage = v.strictObject({
   start: v.pipe(v.string(), v.description("A day, or when an hour begins.")),
   ...figures,
@@ -56,6 +52,11 @@ export type RefusedMinute = v.InferOutput<typeof refusedMinute>;
 export const hourUsage = v.strictObject({ ...timeUsage.entries, refusedMinutes: v.array(refusedMinute) });
 export type HourUsage = v.InferOutput<typeof hourUsage>;
 
+const closeness = {
+  daysNear: v.pipe(count, v.description("Days at 80 % of the limit of that day, or more.")),
+  medianPercent: v.number(),
+  peakPercent: v.pipe(v.number(), v.description("That of the day with the highest.")),
+};
 const keyUsage = v.strictObject({
   keyId: v.string(),
   keyName: v.string(),
@@ -63,14 +64,35 @@ const keyUsage = v.strictObject({
   ownerEmail: v.nullable(v.string()),
   plan: v.string(),
   limits: limitsInForce,
-  percent: v.pipe(v.number(), v.description("Of the limit in force, over the days that have begun.")),
+  percent: v.pipe(
+    v.number(),
+    v.description("The mean of the days that have begun, each in percent of the limit of that day."),
+  ),
+  ...closeness,
   ...figures,
 });
 export type KeyUsageView = v.InferOutput<typeof keyUsage>;
-const ownerUsage = v.strictObject({ owner: v.nullable(v.string()), keyCount: count, ...figures });
+const ownerUsage = v.strictObject({
+  owner: v.nullable(v.string()),
+  ownerEmail: v.nullable(v.string()),
+  plan: v.pipe(
+    v.string(),
+    v.description("That of the owner's key that comes closest to its limit. So are the percentages."),
+  ),
+  keyCount: count,
+  ...closeness,
+  ...figures,
+});
+export type OwnerUsageView = v.InferOutput<typeof ownerUsage>;
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
+export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
-export const asOf = v.pipe(dateTime, v.description("All requests before this time are in the figures."));
+export const asOf = v.pipe(
+  dateTime,
+  v.description(
+    "The limiters that could reach the database have reported their hours until this time. A key that reaches 80 or 100 % of its day is reported at once.",
+  ),
+);
 const answered = { from: dateTime, to: dateTime, asOf };
 
 export const usageAnswer = v.strictObject({

@@ -1,26 +1,33 @@
 /** The usage of a range by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
-import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
+import { readNearest } from "../../db/session.ts";
+import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
-import type { HourUsage, KeyUsageView, RefusedMinute, TimeUsage } from "./schema.ts";
+import type {
+  HourUsage,
+  KeyUsageView,
+  OwnerUsageView,
+  PlanUsageView,
+  RefusedMinute,
+  TimeUsage,
+} from "./schema.ts";
 import {
+  type Closeness,
+  countDays,
   countKeys,
   type Figures,
+  type GroupRow,
   type HourRow,
-  type KeyUsage,
   listBuckets,
   listGroups,
   listHoursOfKey,
-  type OwnerUsage,
   type Page,
-  type Placed,
-  type PlanUsage,
   type Range,
   type Total,
   type UsageFilter,
@@ -30,7 +37,7 @@ type Answer<By, Row> = {
   readonly from: string;
   readonly to: string;
   readonly by: By;
-  /** All hours before this one are reported. */
+  /** The limiters that could reach D1 have reported their hours until then. */
   readonly asOf: string;
   readonly rows: readonly Row[];
   readonly total: Total;
@@ -40,45 +47,53 @@ type Answer<By, Row> = {
 export type Usage =
   | Answer<UsagePeriod, TimeUsage>
   | Answer<"key", KeyUsageView>
-  | Answer<"owner", OwnerUsage>
-  | Answer<"plan", PlanUsage>;
+  | Answer<"owner", OwnerUsageView>
+  | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = RangeQuery &
   Omit<UsageFilter, keyof Range> &
-  Page<UsageSort> & { readonly by: UsagePeriod | UsageGroup };
+  Page & { readonly by: UsagePeriod | UsageGroup };
+
+/** A statement of an operator reads no more. */
+const MAX_ROWS_READ = 1_000_000;
+
+const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
+const SORTS: Readonly<Record<UsagePeriod | UsageGroup, readonly UsageSort[]>> = {
+  key: USAGE_SORTS,
+  owner: [...ANY_SORTS, "near", "peak"],
+  plan: ANY_SORTS,
+  hour: ANY_SORTS,
+  day: ANY_SORTS,
+};
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
-export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
+/** From the nearest copy of D1: sums take long, and are not of this moment anyway. */
+export function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
+  return readNearest(env, undefined, ({ db }) => findUsageIn(db, env, query));
+}
+
+async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Promise<Usage> {
   const { by, from, to, key, owner, plan, ...page } = query;
-  const db = openDatabase(env.DB);
   const range = rangeOf(env, { from, to }, by === "hour" ? "hour" : "day");
   const filter = { ...range, key, owner, plan };
   const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
+  if (!SORTS[by].includes(page.sort)) {
+    throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
+  }
   if (by === "hour" || by === "day") {
     const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
     const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
     const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
-  if (page.sort === "percent" && by !== "key") throw invalidRequest("sort: percent is for by=key only");
-  const read = async <Row extends KeyUsage | OwnerUsage | PlanUsage>() => {
-    const { rows, total } = await listGroups<Row>(db, by, filter, page, daysBegun(range));
-    return { ...firstOf(rows, page.limit, placeOf), total };
-  };
-  if (by === "key") {
-    const { shown, ...rest } = await read<KeyUsage>();
-    return { ...about, by, rows: shown.map(toKeyUsageView), ...rest };
-  }
-  if (by === "owner") {
-    const { shown, ...rest } = await read<OwnerUsage>();
-    const rows = shown.map((row) => ({ owner: row.owner, keyCount: row.keyCount, ...figuresOf(row) }));
-    return { ...about, by, rows, ...rest };
-  }
-  const { shown, ...rest } = await read<PlanUsage>();
-  const rows = shown.map((row) => ({ plan: row.plan, keyCount: row.keyCount, ...figuresOf(row) }));
-  return { ...about, by, rows, ...rest };
+  await refuseTooMuch(db, filter, by);
+  const { rows, total } = await listGroups(db, by, filter, page, daysBegun(range));
+  const { shown, next } = firstOf(rows, page.limit, placeOf);
+  if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
+  if (by === "owner") return { ...about, by, rows: shown.map(toOwnerUsageView), total, next };
+  return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
 }
 
 /** Every hour or day of the range, oldest first. */
@@ -87,28 +102,49 @@ export async function listUsageOverTime(
   filter: UsageFilter,
   by: UsagePeriod,
 ): Promise<TimeUsage[]> {
+  await refuseTooMuch(db, filter, by);
   const buckets = new Map((await listBuckets(db, filter, by)).map((each) => [each.start, each]));
   return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
 }
 
-/** The keys that have used most of their limit of today. */
-export async function listMostUsedToday(db: Database, limit: number): Promise<KeyUsageView[]> {
-  const page = { sort: "percent", direction: "desc", limit } as const;
-  const { rows } = await listGroups<KeyUsage>(db, "key", lastDays(1), page, 1);
-  return rows.slice(0, limit).map(toKeyUsageView);
+/** D1 answers one query at a time, and clients wait meanwhile. By hour, a day is 24 rows. */
+async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | UsageGroup): Promise<void> {
+  const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
+  if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
+  const instead = by === "hour" ? "Ask by day, for less time," : "Ask for fewer days,";
+  throw invalidRequest(
+    `from: this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or owner`,
+  );
 }
 
-function toKeyUsageView(row: Placed<KeyUsage>): KeyUsageView {
+function toKeyUsageView(row: GroupRow): KeyUsageView {
   return {
-    keyId: row.id,
+    keyId: row.nearKey,
     keyName: row.keyName,
     ownerName: row.ownerName,
     ownerEmail: row.ownerEmail,
     plan: row.plan,
     limits: { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay },
     percent: row.percent,
+    ...closenessOf(row),
     ...figuresOf(row),
   };
+}
+
+function toOwnerUsageView(row: GroupRow): OwnerUsageView {
+  const { ownerName, ownerEmail, plan, keyCount } = row;
+  return {
+    owner: ownerName ?? ownerEmail,
+    ownerEmail,
+    plan,
+    keyCount,
+    ...closenessOf(row),
+    ...figuresOf(row),
+  };
+}
+
+function toPlanUsageView({ plan, keyCount, ...row }: GroupRow): PlanUsageView {
+  return { plan, keyCount, ...figuresOf(row) };
 }
 
 type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {
@@ -165,7 +201,7 @@ export async function reportNow(
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-/** Rounded out to whole hours or days, but not beyond this hour. By default from the beginning of today until now. */
+/** Rounded out to whole hours or days, but not beyond this hour. By default from midnight until now. */
 function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Range {
   const now = nowSeconds();
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
@@ -228,7 +264,7 @@ function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): 
 }
 
 /** The rows of one page. The query reads one row more, which says that there is a next page. */
-export function firstOf<Row>(
+function firstOf<Row>(
   rows: readonly Row[],
   limit: number,
   toPlace: (row: Row) => Position<string | number>,
@@ -238,7 +274,7 @@ export function firstOf<Row>(
   return { shown, next: last === undefined ? null : toPlace(last) };
 }
 
-export function placeOf({ value, id }: Position<string | number>): Position<string | number> {
+function placeOf({ value, id }: Position<string | number>): Position<string | number> {
   return { value, id };
 }
 
@@ -246,6 +282,10 @@ const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
 
 function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): Figures {
   return { admitted, refused, refusedWhileBanned };
+}
+
+function closenessOf({ daysNear, medianPercent, peakPercent }: Closeness): Closeness {
+  return { daysNear, medianPercent, peakPercent };
 }
 
 export function sumOf(parts: readonly Figures[]): Figures {

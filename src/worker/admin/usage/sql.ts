@@ -25,7 +25,7 @@ export type UsageFilter = Range & {
 };
 
 /** `start` is when the hour or day begins, in Unix seconds. */
-export type Bucket = Figures & { readonly start: number };
+type Bucket = Figures & { readonly start: number };
 
 export type HourRow = Bucket & {
   /** JSON: for each minute with refusals, by what and how many. */
@@ -63,76 +63,95 @@ export async function countKeys(db: Database, filter: UsageFilter): Promise<numb
   return row?.keyCount ?? 0;
 }
 
-/** A row and its place in the sorted table. */
-export type Placed<Row> = Row & Position<string | number>;
-export type Page<Sort> = {
-  readonly sort: Sort;
+export type Page = {
+  readonly sort: UsageSort;
   readonly direction: "asc" | "desc";
   readonly after?: Position<string | number | null> | undefined;
   readonly limit: number;
 };
 
-export type KeyUsage = Figures & {
-  readonly keyName: string;
-  readonly ownerName: string | null;
-  readonly ownerEmail: string | null;
-  readonly plan: string;
-  readonly perMinute: number;
-  readonly perDay: number;
-  readonly percent: number;
-};
-export type OwnerUsage = Figures & { readonly owner: string | null; readonly keyCount: number };
-export type PlanUsage = Figures & { readonly plan: string; readonly keyCount: number };
-
-export const OWNER = sql`coalesce(k.owner_name, k.owner_email)`;
-export const OWNER_ID = sql`k.owner_key`;
-const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
-  coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
-
-/** Of the usage `u` by key. `days` of the range have begun; on a day without usage a key used 0 % of its limit. */
-const GROUPS: Readonly<Record<UsageGroup, (days: number) => { id: SQL; name: SQL; columns: SQL }>> = {
-  key: (days) => {
-    const { perMinute, perDay } = limitsAt(nowSeconds());
-    return {
-      id: sql`k.id`,
-      name: sql`k.name`,
-      columns: sql`k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail, k.plan,
-        ${perMinute} as perMinute, ${perDay} as perDay, round(sum(u.percents) / ${days}, 1) as percent`,
-    };
-  },
-  owner: () => ({ id: OWNER_ID, name: OWNER_ID, columns: sql`max(${OWNER}) as owner, count(*) as keyCount` }),
-  plan: () => ({ id: sql`k.plan`, name: sql`k.plan`, columns: sql`k.plan, count(*) as keyCount` }),
+/** In percent of each day's limit. On a day without usage a key used 0 %. */
+export type Closeness = {
+  /** Days at 80 % or more. */
+  readonly daysNear: number;
+  readonly medianPercent: number;
+  readonly peakPercent: number;
 };
 
 /**
- * The total, and one row more than the page has, if there are more. Sums by key come first: then few rows are
- * joined with keys.
+ * A key, or the keys of an owner or plan, with its place in the sorted table. All but the figures is of the key
+ * that comes closest to its limit: by its days near the limit, and then by its peak.
  */
-export async function listGroups<Row extends object>(
+export type GroupRow = Figures &
+  Closeness &
+  Position<string | number> & {
+    readonly nearKey: string;
+    readonly keyName: string;
+    readonly ownerName: string | null;
+    readonly ownerEmail: string | null;
+    readonly plan: string;
+    readonly perMinute: number;
+    readonly perDay: number;
+    /** The mean of the days. */
+    readonly percent: number;
+    readonly keyCount: number;
+  };
+
+export const NEAR_LIMIT_PERCENT = 80;
+
+const OWNER_ID = sql`k.owner_key`;
+const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
+  coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
+const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL }>> = {
+  key: { id: sql`k.id`, name: sql`k.name` },
+  owner: { id: OWNER_ID, name: OWNER_ID },
+  plan: { id: sql`k.plan`, name: sql`k.plan` },
+};
+
+/**
+ * The total, and one row more than the page has, if there are more. `days` of the range have begun.
+ *
+ * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite
+ * takes the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
+ */
+export async function listGroups(
   db: Database,
   group: UsageGroup,
   filter: UsageFilter,
-  { sort, direction, after, limit }: Page<UsageSort>,
+  { sort, direction, after, limit }: Page,
   days: number,
-): Promise<{ readonly rows: readonly Placed<Row>[]; readonly total: Total }> {
-  const { id, name, columns } = GROUPS[group](days);
+): Promise<{ readonly rows: readonly GroupRow[]; readonly total: Total }> {
+  const { id, name } = GROUPS[group];
   const by = sql.raw(direction);
   const isAfter = after
     ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
     : sql`true`;
-  const rows = await db.all<Placed<Row> & { readonly total: string }>(sql`
+  const percent = sql`100.0 * u.admitted / u.limit_per_day`;
+  const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
+  const { perMinute, perDay } = limitsAt(nowSeconds());
+  const rows = await db.all<GroupRow & { readonly total: string }>(sql`
     with by_key as materialized (
-      select u.key_id, sum(100.0 * u.admitted / u.limit_per_day) as percents, sum(u.admitted) as admitted,
-        sum(u.refused) as refused, sum(u.refused_while_banned) as refused_while_banned
+      select u.key_id, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
+        sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
+        sum(u.refused_while_banned) as refused_while_banned
       from ${usageOf(filter)} group by u.key_id),
     total as (
       select json_object('keyCount', keyCount, 'admitted', admitted, 'refused', refused,
         'refusedWhileBanned', refusedWhileBanned) as total from (select count(*) as keyCount, ${SUMS} from by_key u)),
     groups as (
-      select ${id} as id, ${name} as name, ${columns}, ${SUMS}
-      from by_key u cross join api_keys k on k.id = u.key_id cross join plans p on p.id = k.plan group by ${id})
-    select * from total left join (select *, ${sql.raw(sort)} as value from groups) on ${isAfter}
-    order by value ${by}, id ${by} limit ${limit + 1}`);
+      select ${id} as id, ${name} as name, count(*) as keyCount, ${SUMS}, round(u.percent, 1) as percent,
+        u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near,
+        k.id as nearKey
+      from by_key u cross join api_keys k on k.id = u.key_id group by ${id}),
+    page as materialized (
+      select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
+    select total, page.*, peak as peakPercent, k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail,
+      k.plan, ${perMinute} as perMinute, ${perDay} as perDay, (
+      select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
+        select ${percent} as percent from usage u where u.key_id = page.nearKey and ${isOnDays(filter)}
+        order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent
+    from total left join page on true left join api_keys k on k.id = page.nearKey left join plans p on p.id = k.plan
+    order by value ${by}, page.id ${by}`);
   return {
     rows: rows.filter(({ id }) => id !== null),
     // The statement made this text.
@@ -140,15 +159,12 @@ export async function listGroups<Row extends object>(
   };
 }
 
-/** `sort` is a column of `rows`, or an expression of them. They have an `id`. */
-export function selectPage(rows: SQL, { sort, direction, after, limit }: Page<SQL>): SQL {
-  const by = sql.raw(direction);
-  const isAfter = after
-    ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
-    : sql`true`;
-  return sql`
-    select * from (select *, ${sort} as value from (${rows})) where ${isAfter}
-    order by value ${by}, id ${by} limit ${limit + 1}`;
+/** Counts the days of keys in the filter, but no further than one more than `max`. Reads an index only. */
+export async function countDays(db: Database, filter: UsageFilter, max: number): Promise<number> {
+  const [row] = await db.all<{ days: number }>(
+    sql`select count(*) as days from (select 1 from ${usageOf(filter)} limit ${max + 1})`,
+  );
+  return row?.days ?? 0;
 }
 
 /** Whole days. */

@@ -1,0 +1,14 @@
+/** What to sell to a customer, in words. */
+import { PLAN_IDS } from "../../db/values.ts";
+import type { OwnerUsageView } from "./schema.ts";
+
+const PLANS: readonly string[] = PLAN_IDS;
+
+type Near = Pick<OwnerUsageView, "owner" | "plan" | "daysNear">;
+
+/** To an owner with a key that was near its limit on most days of a week or more; undefined: nothing. */
+export function adviceTo({ owner, plan, daysNear }: Near, days: number): string | undefined {
+  if (owner === null || days < 7 || 2 * daysNear <= days) return undefined;
+  const larger = PLANS[PLANS.indexOf(plan) + 1] ?? "a higher limit";
+  return `${owner}: ${plan} is too small. ${daysNear} of ${days} days at 80 % or more. Offer ${larger}.`;
+}

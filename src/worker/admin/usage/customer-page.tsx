@@ -1,0 +1,118 @@
+/** `/console/customers/{owner}`: a customer's keys, usage, bans, contacts and notes on one page. */
+import { Hono } from "hono";
+import { AsOf, UsageChart } from "../../console/chart.tsx";
+import { addressOf } from "../../console/forms.ts";
+import { type ConsoleContext, page } from "../../console/page.tsx";
+import { Badge, type Column, Facts, MailTo, Notice, Table, Time } from "../../console/ui.tsx";
+import type { AppEnv } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { readNearest } from "../../db/session.ts";
+import { notFound } from "../../errors.ts";
+import { formatNumber } from "../../format.ts";
+import { daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
+import { listBans, type NamedBan } from "../bans/list-sql.ts";
+import { listKeys } from "../keys/list-sql.ts";
+import type { KeyView } from "../keys/schema.ts";
+import { adviceTo } from "./advice.ts";
+import { countedUntil, lastDays, listUsageOverTime } from "./service.ts";
+import { type GroupRow, listGroups } from "./sql.ts";
+
+const DAYS = 30;
+const KEYS_SHOWN = 500;
+const BANS_SHOWN = 20;
+
+export const customerPages = new Hono<AppEnv>().get("/:owner", (c) => showCustomer(c, c.req.param("owner")));
+
+async function showCustomer(c: ConsoleContext, owner: string) {
+  const [db, now] = [openDatabase(c.env.DB), nowSeconds()];
+  const range = lastDays(DAYS);
+  const nearest = { sort: "near", direction: "desc", limit: KEYS_SHOWN } as const;
+  const [{ keys }, bans, [{ rows: usage }, days]] = await Promise.all([
+    listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now),
+    listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
+    readNearest(c.env, undefined, ({ db }) =>
+      Promise.all([
+        listGroups(db, "key", { ...range, owner }, nearest, DAYS),
+        listUsageOverTime(db, { ...range, owner }, "day"),
+      ]),
+    ),
+  ]);
+  const [first] = keys;
+  if (first === undefined) throw notFound("No key has this owner.");
+  const name = first.ownerName ?? first.ownerEmail ?? owner;
+  const [near] = usage;
+  const advice = near && adviceTo({ ...near, owner: name }, DAYS);
+  const used = new Map(usage.map((row) => [row.nearKey, row]));
+  const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
+  return page(
+    c,
+    { title: name },
+    <>
+      {advice && (
+        <Notice kind="warn">
+          <p>{advice}</p>
+        </Notice>
+      )}
+      <Facts
+        facts={[
+          ["E-mail", emails.length === 0 ? "–" : emails.map((address) => <MailTo address={address} />)],
+          ["Keys", formatNumber(keys.length)],
+          [
+            "More",
+            <a href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
+              Usage of any range
+            </a>,
+          ],
+        ]}
+      />
+      <section>
+        <h2>Keys</h2>
+        <Table caption="Keys" columns={keyColumns(used)} rows={keys} empty="" />
+        <p class="hint">
+          The last {DAYS} days. <AsOf iso={countedUntil(range)} />
+        </p>
+      </section>
+      <section>
+        <h2>Usage</h2>
+        <UsageChart title={`Last ${DAYS} days`} rows={days} by="day" />
+      </section>
+      <section>
+        <h2>Bans</h2>
+        <Table caption="Bans" columns={BAN_COLUMNS} rows={bans} empty="No key of this customer was banned." />
+      </section>
+    </>,
+  );
+}
+
+function keyColumns(used: ReadonlyMap<string, GroupRow>): Column<KeyView>[] {
+  const ofUse = (name: string, cell: (usage: GroupRow) => string) => ({
+    name,
+    isNumber: true,
+    cell: ({ id }: KeyView) => {
+      const usage = used.get(id);
+      return usage === undefined ? "–" : cell(usage);
+    },
+  });
+  return [
+    { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
+    { name: "Status", cell: ({ status }) => <Badge status={status} /> },
+    { name: "Plan", cell: ({ plan }) => plan },
+    ofUse("Days near", ({ daysNear }) => `${daysNear} of ${DAYS}`),
+    ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),
+    ofUse("Peak", ({ peakPercent }) => `${peakPercent} %`),
+    ofUse("Admitted", ({ admitted }) => formatNumber(admitted)),
+    ofUse("Refused", ({ refused }) => formatNumber(refused)),
+    { name: "Note", cell: ({ note }) => note ?? "–" },
+  ];
+}
+
+const BAN_COLUMNS: readonly Column<NamedBan>[] = [
+  {
+    name: "Key",
+    cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
+  },
+  { name: "Cause", cell: ({ ban }) => ban.cause },
+  { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
+  { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },
+  { name: "Ended, or ends", cell: ({ ban }) => <Time iso={rfc3339(ban.liftedAt ?? ban.endsAt)} /> },
+];
