@@ -169,7 +169,8 @@ async function disableAndEnable(day: Day, secret: string) {
   await act(page, "Disable key");
   expect(await textOf(page)).toContain("The key is disabled.");
   expect(await statusOf(day, secret)).toBe(401);
-  await act(page, "Enable key");
+  await submit(page, page.getByRole("button", { name: "Undo" }));
+  expect(await textOf(page)).toContain("The key is enabled.");
   expect(await statusOf(day, secret)).toBe(200);
 }
 
@@ -229,7 +230,9 @@ async function shipAndDelete({ page, expect }: Day) {
   expect(text).toContain("The order was changed.");
   expect(text).toContain("24 Nov 2026, 09:30 UTC");
   await search(page, "13");
-  await act(page, "Delete order", (form) => form.getByLabel("Delete it").check());
+  await page.locator("summary").getByText("Delete order").click();
+  await page.getByLabel("Delete it").check();
+  await submit(page, page.getByRole("button", { name: "Delete order" }));
   expect(await textOf(page)).toContain("mo deleted order 13");
   await goTo(page, "Orders");
   await page.getByRole("search").getByLabel("Status").selectOption("shipped");
@@ -241,7 +244,9 @@ async function changePlan({ page, service, expect }: Day) {
   await goTo(page, "Plans");
   const pro = page.getByRole("form", { name: "Plan pro" });
   await pro.getByLabel("Per minute").fill("320");
-  await submit(page, pro.getByRole("button", { name: "Save" }));
+  await submit(page, pro.getByRole("button", { name: "Preview" }));
+  expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan pro");
+  await submit(page, page.getByRole("button", { name: "Apply" }));
   expect(await textOf(page)).toContain("The plan pro was changed.");
   const { body } = await service.admin("GET", "/plans");
   expect(body.plans).toContainEqual(expect.objectContaining({ id: "pro", requestsPerMinute: 320 }));

@@ -43,21 +43,33 @@ export async function leave(page: Page, act: () => Promise<unknown>): Promise<nu
   return response.status();
 }
 
-/** One of the actions that a page offers under a title. They are closed at first. */
-export function actionOf(page: Page, title: string): Locator {
-  return page.locator("details.action").filter({ has: page.locator("summary", { hasText: title }) });
+/** Opens the form of one of the actions that a key's page offers. */
+export async function openAction(page: Page, title: string): Promise<Locator> {
+  await submit(page, page.getByRole("navigation", { name: "Actions" }).getByRole("link", { name: title }));
+  return actionOf(page, title);
 }
 
-/** Opens an action, fills in its form, and sends it. */
+/** The form that is open. */
+export function actionOf(page: Page, title: string): Locator {
+  return page.getByRole("region", { name: title });
+}
+
+/** Opens an action, fills in its form, sends it, and applies it. Returns the status of the last page. */
 export async function act(
   page: Page,
   title: string,
   fill: (form: Locator) => Promise<unknown> = async () => {},
 ): Promise<number> {
-  const action = actionOf(page, title);
-  await action.locator("summary").click();
-  await fill(action);
-  return submit(page, action.getByRole("button", { name: title }));
+  const form = await openAction(page, title);
+  await fill(form);
+  return apply(page, form.locator("button"));
+}
+
+/** Sends a form and, if it is answered by a preview, applies the change. */
+export async function apply(page: Page, send: Locator): Promise<number> {
+  const status = await submit(page, send);
+  const button = page.getByRole("button", { name: "Apply" });
+  return (await button.count()) === 0 ? status : submit(page, button);
 }
 
 /** Searches with the field that every page has. */

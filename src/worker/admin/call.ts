@@ -72,6 +72,8 @@ export type Call<
   readonly reads?: true;
   /** What a person has to agree to before the command makes the call. */
   readonly asks?: string;
+  /** What the change would do, in sentences: forms show them first. Throws as `run` does. */
+  preview?(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<readonly string[]>;
   /** When the answer is 409. */
   readonly conflict?: string;
   run(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<Given>;

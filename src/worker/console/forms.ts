@@ -42,16 +42,29 @@ export function queryOf<S extends ObjectSchema>(
   return checked(c.env, schema, query);
 }
 
+/** The id of what a form changes, and of a part of it. */
+export type Named = { readonly id?: string; readonly partId?: string };
+
 /** Makes the change of the members that were typed, if the object is as the form showed it. */
 export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, Given>(
   c: ConsoleContext,
   call: Call<Body, Query, v.GenericSchema, Given>,
   typed: Typed,
-  named: { readonly id?: string; readonly partId?: string } = {},
+  named: Named = {},
 ): Promise<Given> {
-  const body = call.body && checked(c.env, call.body, membersIn(call.body, changedIn(typed)));
+  return call.run(inputOfForm(c, call, typed, named));
+}
+
+/** What a form says, as its call takes it. */
+export function inputOfForm<Body extends ObjectSchema>(
+  c: ConsoleContext,
+  { body: schema }: { readonly body?: Body },
+  typed: Typed,
+  named: Named,
+) {
+  const body = schema && checked(c.env, schema, membersIn(schema, changedIn(typed)));
   // A call without a body takes none.
-  return call.run(inputOf(c, { ...named, body: body as v.InferOutput<Body>, expected: versionOf(typed) }));
+  return inputOf(c, { ...named, body: body as v.InferOutput<Body>, expected: versionOf(typed) });
 }
 
 /** The version that the form showed. */

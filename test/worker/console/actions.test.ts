@@ -3,11 +3,22 @@ import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { LIST, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import {
+  LIST,
+  limiterOf,
+  setClock,
+  startApp,
+  startEachTestAt,
+  watchDatabase,
+  watchLimiters,
+} from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
-import { browserWith } from "./browser.ts";
+import { browserWith, formOn } from "./browser.ts";
 
-startEachTestAt(Date.UTC(2035, 0, 1, 12));
+const NOON = Date.UTC(2035, 0, 1, 12);
+const APPLY = { apply: "true" };
+
+startEachTestAt(NOON);
 
 const WEBHOOK = {
   ALERT_WEBHOOK_URL: "https://hooks.example/a",
@@ -34,7 +45,7 @@ describe("the page of a key", () => {
       ["2035-02-04", "2035-02-04 00:00"],
     ]) {
       expect((await post(`/console/keys/${id}/edit`, { expiresAt: typed ?? "" })).status).toBe(303);
-      expect(await (await get(`/console/keys/${id}`)).text()).toContain(
+      expect(await (await get(`/console/keys/${id}/edit`)).text()).toContain(
         `name="was.expiresAt" value="${shown}"`,
       );
     }
@@ -47,13 +58,77 @@ describe("the page of a key", () => {
   }) => {
     const { id } = await createKey({ plan: "pro" });
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const page = async () => (await get(`/console/keys/${id}`)).text();
-    expect(await page()).toContain("1: until 2 Jan 2035, 00:00 UTC. 7: until 8 Jan 2035, 00:00 UTC.");
-    const limits = { requestsPerMinute: "2,000", requestsPerDay: "", days: "2", reason: "", version: "1" };
+    const page = async (action = "") => (await get(`/console/keys/${id}${action}`)).text();
+    expect(await page("/limit")).toContain("1: until 2 Jan 2035, 00:00 UTC. 7: until 8 Jan 2035, 00:00 UTC.");
+    const limits = {
+      requestsPerMinute: "2,000",
+      requestsPerDay: "",
+      days: "2",
+      reason: "",
+      version: "1",
+      ...APPLY,
+    };
     expect((await post(`/console/keys/${id}/limit`, limits)).status).toBe(303);
     expect(await page()).toContain("2,000 until 3 Jan 2035, 00:00 UTC, then 300 (of the plan)");
     expect((await post(`/console/keys/${id}/unlimit`, { version: "2" })).status).toBe(303);
     expect(await page()).toContain("<dd>300 (of the plan)</dd>");
+  });
+
+  const NOW = NOON / 1000;
+  it.for([
+    { is: "in order", says: /^$/ },
+    {
+      is: "banned",
+      set: `banned_until = ${NOW + 60}, ban_reason = 'abuse'`,
+      says: /Banned until.*abuse.*\/lift"/s,
+    },
+    { is: "expired", set: `expires_at = ${NOW - 60}`, says: /expired at.*\/edit"/s },
+    { is: "about to expire", set: `expires_at = ${NOW + 86_400}`, says: /expires .*in 1 d.*\/edit"/s },
+    { is: "disabled", set: "status = 'disabled'", says: /is disabled.*\/enable"/s },
+    { is: "revoked", set: "status = 'revoked'", says: /is revoked, which is permanent(?!.*href)/s },
+    {
+      is: "at its limit",
+      set: "requests_per_day = 1",
+      says: /limit of this day is used up: 1\..*\/limit"/s,
+    },
+  ])("says first what is wrong, and what helps: a key $is", async ({ set, says }, { expect }) => {
+    const { id, key } = await createKey();
+    if (set) await env.DB.exec(`update api_keys set ${set} where id = '${id}'`);
+    await startApp()(LIST, { key });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const html = await (await get(`/console/keys/${id}`)).text();
+    const problems = [...html.matchAll(/<div class="notice .*?<\/div>/gs)].join("");
+    expect(problems).toMatch(says);
+  });
+
+  it("shows the last ten minutes with refusals, all of them on demand, and costs six statements and one call", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ used: true });
+    const minutes = Object.fromEntries(Array.from({ length: 57 }, (_, minute) => [minute, { minute: 3 }]));
+    const hours = JSON.stringify([...Array(11).fill(0), [100, 171, 0, minutes]]);
+    await env.DB.prepare("insert into usage values (unixepoch('2035-01-01'), ?, 100, 171, 0, 1000, ?)")
+      .bind(id, hours)
+      .run();
+    const [database, limiters] = [watchDatabase(), watchLimiters()];
+    const { get } = await browserWith(env.ADMIN_TOKEN, {
+      DB: database.DB,
+      KEY_LIMITER: limiters.KEY_LIMITER,
+    });
+    const rows = async (query: string) => {
+      const html = await (await get(`/console/keys/${id}${query}`)).text();
+      return [
+        html.match(/limit per minute: 3/g)?.length,
+        html.includes("Show all 57"),
+        html.includes("Last 30 days"),
+      ];
+    };
+    expect(await rows("")).toEqual([10, true, false]);
+    database.queries();
+    limiters.addressed();
+    expect(await rows("?refused=all&range=30d")).toEqual([57, false, true]);
+    const queries = database.queries().filter((sql) => !sql.includes("console_sessions"));
+    expect([queries.length, limiters.addressed()]).toEqual([6, [id]]);
   });
 
   it("shows the form again with what was typed, if it is refused", async ({ expect }) => {
@@ -66,6 +141,131 @@ describe("the page of a key", () => {
     });
     expect(refused.status).toBe(400);
     expect(await refused.text()).toMatch(/days: must be a whole number.*value="77".*value="a launch"/s);
+  });
+});
+
+/** A key, somebody who is signed in, and the address of a form of the key's page. */
+async function prepared(path = "") {
+  const { id, key: secret } = await createKey({ plan: "pro" });
+  const browser = await browserWith(env.ADMIN_TOKEN);
+  return { id, secret, path: path.replace("ID", id), ...browser };
+}
+
+describe("a change with a preview", () => {
+  const ban = { seconds: "2", "seconds.unit": "3600", reason: "an attack" };
+  const limits = { requestsPerMinute: "", requestsPerDay: "5", days: "1", reason: "" };
+
+  it.for([
+    {
+      path: "/console/keys/ID/ban",
+      fields: ban,
+      says: /until 1 Jan 2035, 14:00 UTC.*sent 7 requests: 7 admitted, 0 refused/s,
+    },
+    {
+      path: "/console/keys/ID/limit",
+      fields: limits,
+      says: /10,000 → 5\..*Used today: 7 of 5\..*refused until midnight/s,
+    },
+    {
+      path: "/console/plans/pro",
+      fields: { requestsPerDay: "5" },
+      says: /10,000 → 5, for \d+ of \d+ keys.*[1-9]\d* keys? used 5 requests or more/s,
+    },
+  ])(
+    "says what it does, and is made by the page that said it: $path",
+    async ({ path, fields, says }, { expect }) => {
+      const { id, secret, path: sentTo, post } = await prepared(path);
+      for (let i = 0; i < 7; i++) await startApp()(LIST, { key: secret });
+      await limiterOf(id).flush();
+      const versions = () =>
+        env.DB.prepare(
+          "select version from plans where id = 'pro' union all select version from api_keys where id = ?",
+        )
+          .bind(id)
+          .raw();
+      const plan = await env.DB.prepare("select version from plans where id = 'pro'").first("version");
+      const version = path.includes("plans") ? String(plan) : "1";
+      const before = await versions();
+      const preview = await post(sentTo, { ...fields, version });
+      const html = await preview.text();
+      expect(preview.status).toBe(200);
+      expect(html.replaceAll("&gt;", ">")).toMatch(says);
+      expect(await versions()).toEqual(before);
+      const form = formOn(html, "Apply");
+      expect(form.path).toBe(sentTo);
+      expect((await post(sentTo, form.fields)).status).toBe(303);
+      expect(await versions()).not.toEqual(before);
+      for (const stale of [fields, form.fields]) {
+        expect((await post(sentTo, { ...stale, version })).status).toBe(412);
+      }
+    },
+  );
+
+  it("is refused before the preview, if it cannot be made", async ({ expect }) => {
+    await createKey({ plan: "pro" });
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    expect((await post("/console/plans/pro", { requestsPerDay: "" })).status).toBe(409);
+    expect((await post("/console/plans/pro", {})).status).toBe(400);
+  });
+});
+
+describe("Undo", () => {
+  const shown = "status, plan, note, temporary_requests_per_day, temporary_until, banned_until, ban_reason";
+  const limit = (perDay: string, days: string) => ({
+    requestsPerMinute: "",
+    requestsPerDay: perDay,
+    days,
+    reason: "",
+    ...APPLY,
+  });
+  const ban = (seconds: string, reason: string) => ({ seconds, reason, ...APPLY });
+
+  it.for([
+    { what: "disable", first: [], change: ["disable", {}] },
+    { what: "enable", first: [["disable", {}]], change: ["enable", {}] },
+    { what: "edit", first: [["edit", { note: "a\nb" }]], change: ["edit", { note: "", plan: "free" }] },
+    { what: "limit", first: [], change: ["limit", limit("70", "3")] },
+    {
+      what: "limit, in place of another",
+      first: [["limit", limit("60", "2")]],
+      change: ["limit", limit("70", "3")],
+    },
+    { what: "unlimit", first: [["limit", limit("60", "2")]], change: ["unlimit", {}] },
+    { what: "ban", first: [], change: ["ban", ban("60", "wrong key")] },
+    {
+      what: "ban, in place of another",
+      first: [["ban", ban("600", "abuse")]],
+      change: ["ban", ban("60", "x")],
+    },
+    { what: "lift", first: [["ban", ban("600", "abuse")]], change: ["lift", {}] },
+  ] as const)("brings back what was: $what", async ({ first, change }, { expect }) => {
+    const { id, get, post } = await prepared();
+    const key = () => env.DB.prepare(`select ${shown} from api_keys where id = ?`).bind(id).first();
+    const send = ([action, fields]: readonly [string, Record<string, string>]) =>
+      post(`/console/keys/${id}/${action}`, fields);
+    for (const each of first) await send(each);
+    const before = await key();
+    const done = await get((await send(change)).headers.get("Location") ?? "");
+    expect(await key()).not.toEqual(before);
+    const undo = formOn(await done.text(), "Undo");
+    expect((await post(undo.path, undo.fields)).status).toBe(303);
+    expect(await key()).toEqual(before);
+    // Somebody has changed the key since.
+    expect((await post(undo.path, undo.fields)).status).toBe(412);
+    expect(await key()).toEqual(before);
+  });
+
+  it("is not offered after a change that cannot be undone, nor for a later one", async ({ expect }) => {
+    const { id, get, post } = await prepared();
+    const shown = async (path: string) => (await get(path)).text();
+    const disabled = (await post(`/console/keys/${id}/disable`)).headers.get("Location") ?? "";
+    await post(`/console/keys/${id}/ban`, ban("60", "x"));
+    expect(await shown(disabled)).not.toContain("Undo");
+    setClock(NOON + 61_000);
+    const lifted = (await post(`/console/keys/${id}/lift`)).headers.get("Location") ?? "";
+    expect(await shown(lifted)).not.toContain("Undo");
+    const revoked = (await post(`/console/keys/${id}/revoke`)).headers.get("Location") ?? "";
+    expect(await shown(revoked)).toMatch(/The key is revoked\. It takes effect(?!.*Undo)/s);
   });
 });
 
@@ -200,7 +400,12 @@ describe("the page of the alerts", () => {
     const { id } = await createKey();
     vi.spyOn(globalThis, "fetch").mockImplementation(async () => new Response("no", { status: 410 }));
     const { get, post } = await browserWith(env.ADMIN_TOKEN, WEBHOOK);
-    await post(`/console/keys/${id}/ban`, { seconds: "1", "seconds.unit": "60", reason: "abuse <now>" });
+    await post(`/console/keys/${id}/ban`, {
+      seconds: "1",
+      "seconds.unit": "60",
+      reason: "abuse <now>",
+      ...APPLY,
+    });
     const shown = async (query = "") => (await get(`/console/alerts${query}`)).text();
     expect(await shown()).toMatch(new RegExp(`href="/console/keys/${id}">Key test [^<]*abuse &lt;now&gt;`));
     expect(await shown("?state=delivered")).not.toContain(id);

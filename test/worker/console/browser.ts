@@ -24,3 +24,20 @@ export async function browserWith(token: string, replaced: Partial<Bindings> = {
       post(path, fields, { Cookie: cookie }),
   };
 }
+
+/** The form of a page whose button has this text: where it is sent, and its fields as they are. */
+export function formOn(html: string, button: string) {
+  const form = html.split("<form").find((part) => part.split("</form>")[0]?.includes(`>${button}</button>`));
+  const attribute = (tag: string, name: string) => unescaped(new RegExp(` ${name}="([^"]*)"`).exec(tag)?.[1]);
+  const inputs = [...(form?.split("</form>")[0] ?? "").matchAll(/<input [^>]*>/g)];
+  const fields = inputs.map(([tag]) => [attribute(tag, "name"), attribute(tag, "value")]);
+  return {
+    path: attribute(form ?? "", "action"),
+    fields: Object.fromEntries(fields) as Record<string, string>,
+  };
+}
+
+function unescaped(text = ""): string {
+  const marks: Record<string, string> = { amp: "&", quot: '"', lt: "<", gt: ">", "#39": "'" };
+  return text.replaceAll(/&(#?\w+);/g, (_, name: string) => marks[name] ?? "");
+}

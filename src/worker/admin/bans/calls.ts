@@ -4,7 +4,7 @@ import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../time.ts";
 import { call } from "../call.ts";
 import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
-import { banKey, liftBan } from "./change.ts";
+import { banKey, liftBan, previewBan } from "./change.ts";
 import { banOrder, listBans, positionOf } from "./list-sql.ts";
 import { banLifted, banPage, banQuery, banRequest, banSet, banView } from "./schema.ts";
 import { toBanView } from "./sql.ts";
@@ -61,6 +61,7 @@ export const banCalls = {
       answer: { version: 4, ban: BAN, replaced: [], effective: "immediately" },
     },
 
+    preview: previewBan,
     run: banKey,
   }),
 

@@ -6,16 +6,16 @@ import type { NewAlert } from "../../db/alerts-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { bans } from "../../db/schema.ts";
 import { unavailable } from "../../errors.ts";
-import { formatTime } from "../../format.ts";
+import { counted, formatNumber, formatTime } from "../../format.ts";
 import { alertStatements } from "../../key-events.ts";
 import { logEvent } from "../../log.ts";
 import { rfc3339 } from "../../time.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
-import { type Asked, insertRow, make } from "../change.ts";
+import { type Asked, insertRow, make, requireTarget } from "../change.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
-import { reportNow } from "../usage/service.ts";
+import { lastHours, listHours, reportNow, sumOf } from "../usage/service.ts";
 import type { banLifted, banRequest, banSet } from "./schema.ts";
 import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
 
@@ -50,6 +50,25 @@ export async function banKey(
     replaced: returned.map((row) => toBanView(row, key.name, author.at)),
     effective: isReported ? effective : "within minutes",
   };
+}
+
+/** Limiters count by the hour: the last hour is this one and the one before. */
+export async function previewBan(input: Asked<v.InferOutput<typeof banRequest>>): Promise<string[]> {
+  const { env, author, id, body, expected } = input;
+  const db = openDatabase(env.DB);
+  const key = await requireTarget(db, keyTarget(id, author.at), expected);
+  const isReported = await reportNow(env, key);
+  const range = lastHours(2);
+  const { admitted, refused, refusedWhileBanned } = sumOf(await listHours(db, id, range));
+  const sent = counted(admitted + refused + refusedWhileBanned, "request");
+  const reported = isReported
+    ? ""
+    : " The key's limiter cannot be reached, so the latest requests are missing.";
+  return [
+    `Every request of ${key.name} is refused until ${formatTime(rfc3339(author.at + body.seconds))}.`,
+    `Since ${formatTime(rfc3339(range.fromSeconds))} the key has sent ${sent}: ${formatNumber(admitted)} admitted, ${formatNumber(refused + refusedWhileBanned)} refused.${reported}`,
+    ...(key.bannedUntil === null ? [] : [`The ban until ${formatTime(key.bannedUntil)} is replaced.`]),
+  ];
 }
 
 /** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */

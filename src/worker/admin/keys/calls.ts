@@ -11,6 +11,7 @@ import {
   issueKey,
   LIMITS_LOST,
   limitTemporarily,
+  previewTemporaryLimits,
   REVOKED,
   retireSecret,
   revokeKey,
@@ -260,6 +261,7 @@ export const keyCalls = {
     },
     conflict: REVOKED,
 
+    preview: previewTemporaryLimits,
     run: limitTemporarily,
   }),
 

@@ -6,6 +6,7 @@ import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/data
 import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markUntold } from "../../db/untold-keys-sql.ts";
 import { conflict, invalidRequest, notFound } from "../../errors.ts";
+import { formatNumber, formatTime } from "../../format.ts";
 import { logEvent } from "../../log.ts";
 import { foldCase, foldForSearch } from "../../text.ts";
 import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
@@ -20,8 +21,10 @@ import {
   type Target,
   updateRow,
 } from "../change.ts";
+import { LIMITS, type Limit, limitChange } from "../plans/schema.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
+import { look } from "./live.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
 import type {
   issuedKey,
@@ -124,15 +127,13 @@ function logOwnLimits(
   });
 }
 
+type TemporaryLimits = v.InferOutput<typeof temporaryLimits>;
+
 /** Replaces the temporary limits that the key has. The first of the `days` is the UTC day of the request. */
-export async function limitTemporarily(
-  input: Asked<v.InferOutput<typeof temporaryLimits>>,
-): Promise<UpdatedKey> {
+export async function limitTemporarily(input: Asked<TemporaryLimits>): Promise<UpdatedKey> {
   const { env, author, id, body } = input;
   const { requestsPerMinute = null, requestsPerDay = null, days, reason } = body;
-  if (requestsPerMinute === null && requestsPerDay === null) {
-    throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
-  }
+  requireTemporaryLimit(body);
   // Temporary limits end at a midnight: then a refusal by a window never ends before the window does.
   const temporaryUntil = midnightAfter(author.at, days);
   const until = rfc3339(temporaryUntil);
@@ -150,6 +151,32 @@ export async function limitTemporarily(
   const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
   logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
+}
+
+export async function previewTemporaryLimits(input: Asked<TemporaryLimits>): Promise<string[]> {
+  const { env, author, id, body, expected } = input;
+  requireTemporaryLimit(body);
+  const db = openDatabase(env.DB);
+  const key = await requireTarget(db, changeableKey(input), expected);
+  const plan = await findPlanLimits(db, key.plan);
+  const permanent = (name: Limit) => key[name] ?? plan?.[name] ?? 0;
+  const { live } = await look(env, id, "inspect");
+  const perDay = body.requestsPerDay ?? permanent("requestsPerDay");
+  const isUsedUp = live !== null && live.day.used >= perDay;
+  return [
+    `Until ${formatTime(rfc3339(midnightAfter(author.at, body.days)))}, ${key.name} has other limits.`,
+    ...LIMITS.map((name) => {
+      const limit = permanent(name);
+      return `${limitChange(name, key.limits[name], body[name] ?? limit)}. Permanent: ${formatNumber(limit)}.`;
+    }),
+    ...(live === null ? [] : [`Used today: ${formatNumber(live.day.used)} of ${formatNumber(perDay)}.`]),
+    ...(isUsedUp ? ["Every request of the key is refused until midnight UTC."] : []),
+  ];
+}
+
+function requireTemporaryLimit({ requestsPerMinute, requestsPerDay }: LimitChanges): void {
+  if ((requestsPerMinute ?? requestsPerDay ?? null) !== null) return;
+  throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
 }
 
 /** Without temporary limits this changes nothing and writes no audit row. */
@@ -272,9 +299,7 @@ function changeableKey({ id, author }: Asked): Target<KeyRow, KeyView> {
 /** Each limit must be the key's own or its plan's. */
 async function requireLimits(db: Database, planId: string, own: LimitChanges): Promise<void> {
   const plan = await findPlanLimits(db, planId);
-  const missing = (["requestsPerMinute", "requestsPerDay"] as const).filter(
-    (field) => (own[field] ?? plan?.[field] ?? null) === null,
-  );
+  const missing = LIMITS.filter((field) => (own[field] ?? plan?.[field] ?? null) === null);
   if (missing.length === 0) return;
   throw invalidRequest(
     missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),

@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { requireTarget } from "../change.ts";
-import { updatePlan } from "./change.ts";
+import { previewPlan, updatePlan } from "./change.ts";
 import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
 import { listPlans, planTarget } from "./sql.ts";
 
@@ -48,6 +48,7 @@ export const planCalls = {
       answer: { ...PRO, requestsPerMinute: 600, version: 2, effective: "immediately" },
     },
     conflict: "A key of the plan has no limit of its own, and would have none.",
+    preview: previewPlan,
     run: updatePlan,
   }),
 };

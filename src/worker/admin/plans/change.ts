@@ -1,17 +1,20 @@
 /** Changes a plan's limits, and tells the limiters of the plan's keys. */
 import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
-import { invalidRequest } from "../../errors.ts";
-import { type Asked, conflictOnMissingLimit, make, updateRow } from "../change.ts";
+import { conflict, invalidRequest } from "../../errors.ts";
+import { counted, formatNumber, formatTime } from "../../format.ts";
+import { type Asked, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
-import type { updatedPlan } from "./schema.ts";
-import { type LimitChanges, planTarget } from "./sql.ts";
+import { countedUntil, lastDays } from "../usage/service.ts";
+import { LIMITS, limitChange, type updatedPlan } from "./schema.ts";
+import { countKeysOver, findRelyingKeys, type LimitChanges, planTarget } from "./sql.ts";
 
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
 
 export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOutput<typeof updatedPlan>> {
   const { env, id, body } = input;
-  if (Object.keys(body).length === 0) throw invalidRequest("This changes nothing.");
+  refuseNoChange(body);
   const updated = make(input, planTarget(id), {
     call: "plans.update",
     before: Object.keys(body),
@@ -21,4 +24,36 @@ export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOut
   });
   const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   return { ...now, effective: await tellAtOnce(env, { plan: id }) };
+}
+
+/** D1 has the requests of hours that limiters have reported. */
+export async function previewPlan(input: Asked<LimitChanges>): Promise<string[]> {
+  const { env, author, id, body, expected } = input;
+  refuseNoChange(body);
+  const db = openDatabase(env.DB);
+  const plan = await requireTarget(db, planTarget(id), expected);
+  const relying = await findRelyingKeys(db, id);
+  const keys = counted(plan.keys, "key");
+  const changes = LIMITS.flatMap((name) => {
+    const limit = body[name];
+    if (limit === undefined) return [];
+    if (limit === null && relying[name] > 0) throw conflict(LIMIT_NEEDED);
+    const without = `${formatNumber(relying[name])} of ${keys} of the plan ${id}`;
+    return [
+      `${limitChange(name, plan[name], limit)}, for ${without}: the keys without a limit of their own.`,
+    ];
+  });
+  const { requestsPerDay: limit } = body;
+  if (typeof limit !== "number" || limit >= (plan.requestsPerDay ?? 0)) return changes;
+  const over = await countKeysOver(db, id, limit, author.at);
+  const used = `${formatNumber(limit)} requests or more today, by ${formatTime(countedUntil(lastDays(1)))}`;
+  if (over === 0) return [...changes, `No key used ${used}.`];
+  return [
+    ...changes,
+    `${counted(over, "key")} used ${used}: further requests are refused until midnight UTC.`,
+  ];
+}
+
+function refuseNoChange(body: LimitChanges): void {
+  if (Object.keys(body).length === 0) throw invalidRequest("This changes nothing.");
 }

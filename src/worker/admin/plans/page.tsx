@@ -4,13 +4,14 @@ import { answerForm, type Failure, FailureNotice } from "../../console/failure.t
 import { Fields } from "../../console/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
 import { memberOf, textsOf } from "../../console/members.ts";
-import { type ConsoleContext, page } from "../../console/page.tsx";
+import { type ConsoleContext, docsUrl, page } from "../../console/page.tsx";
+import { previewOf } from "../../console/preview.tsx";
 import { Basis, Facts, Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { counted } from "../../format.ts";
 import { inputOf } from "../serve.ts";
 import { planCalls } from "./calls.ts";
-import { type PlanView, planUpdate } from "./schema.ts";
+import { LIMITS, type PlanView, planUpdate } from "./schema.ts";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -19,6 +20,8 @@ export const planPages = new Hono<AppEnv>()
   .post("/:id", (c) => {
     const id = c.req.param("id");
     return answerForm(c, id, plansPage, async (typed) => {
+      const preview = await previewOf(c, planCalls.update, typed, { id }, "/console/plans");
+      if (preview) return preview;
       const plan = await sendForm(c, planCalls.update, typed, { id });
       return c.redirect(doneAddress("/console/plans", id, plan), 303);
     });
@@ -40,7 +43,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
       )}
       <p class="muted">
         The request limits of each plan. A key's own limits override those of its plan. An empty limit: each
-        key of the plan has its own.
+        key of the plan has its own. <a href={docsUrl("operate.md#plans")}>More about plans</a>
       </p>
       <div class="plans">
         {plans.map((plan) =>
@@ -57,8 +60,6 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
     </>,
   );
 }
-
-const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 
 function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
   return (
@@ -79,7 +80,7 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
       <Basis version={version} texts={shown} />
       <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={{ ...shown, ...failure?.typed }} />
       <button type="submit" class="button">
-        Save
+        Preview
       </button>
     </form>
   );

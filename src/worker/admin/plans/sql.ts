@@ -2,7 +2,9 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
+import { midnightAfter } from "../../time.ts";
 import type { Target } from "../change.ts";
+import { admittedOn } from "../keys/sql.ts";
 import type { PlanView } from "./schema.ts";
 
 export type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
@@ -33,4 +35,32 @@ export async function findPlanLimits(db: Database, id: string): Promise<PlanLimi
     .from(plans)
     .where(eq(plans.id, id))
     .get();
+}
+
+/** How many keys of the plan have its limits, because they have none of their own. */
+export async function findRelyingKeys(
+  db: Database,
+  id: string,
+): Promise<{ readonly [K in keyof PlanLimits]: number }> {
+  const row = await db
+    .select({ requestsPerMinute: plans.keysWithoutMinuteLimit, requestsPerDay: plans.keysWithoutDayLimit })
+    .from(plans)
+    .where(eq(plans.id, id))
+    .get();
+  return row ?? { requestsPerMinute: 0, requestsPerDay: 0 };
+}
+
+/** Keys that have the plan's limit of the day, and have used as much of the present day. */
+export async function countKeysOver(
+  db: Database,
+  id: string,
+  requestsPerDay: number,
+  nowSeconds: number,
+): Promise<number> {
+  const [row] = await db.all<{ count: number }>(sql`
+    select count(*) as count from api_keys k
+    where k.plan = ${id} and k.status <> 'revoked' and k.requests_per_day is null
+      and (k.temporary_requests_per_day is null or k.temporary_until <= ${nowSeconds})
+      and ${admittedOn(midnightAfter(nowSeconds, 0))} >= ${requestsPerDay}`);
+  return row?.count ?? 0;
 }
