@@ -1,6 +1,6 @@
 /**
- * `npm run test:deep`: what takes too long for each change, at most 60 minutes. Properties many times with free
- * seeds, memory and SIGKILL, bad requests, the model run, a million requests, generated clients and HTTP clients.
+ * `npm run test:deep`: what takes too long for each change, some 30 minutes. Properties many times with
+ * free seeds, memory, bad requests, the model run, SIGKILL, generated clients and HTTP clients.
  * Every part runs, also after one that failed. Exit code 1 if one failed.
  */
 import { spawn } from "node:child_process";
@@ -16,28 +16,10 @@ const node = (name: string, ...args: string[]): Part => ({ name, command: [proce
 
 const PARTS: readonly Part[] = [
   node("properties", ...VITEST, ...CONFIG, "--project=unit", "--project=worker", "--testTimeout=1200000"),
-  node(
-    "memory, SIGKILL, the package",
-    ...VITEST,
-    ...CONFIG,
-    "--project=deep",
-    "--project=slow",
-    "test/deep",
-    "test/slow/limiter-package.test.ts",
-  ),
+  node("memory", ...VITEST, ...CONFIG, "--project=deep"),
   node("100,000 bad requests", "test/fuzz/run.ts"),
   node("the model under faults", "test/faults/run.ts", "--only", "model", "--minutes", "8"),
   node("SIGKILL under load", "test/faults/run.ts", "--only", "sigkill", "--minutes", "5"),
-  node(
-    "a million requests",
-    "test/faults/run.ts",
-    "--only",
-    "load",
-    "--requests",
-    "1000000",
-    "--minutes",
-    "30",
-  ),
   { name: "packages of generators and HTTP clients", command: ["npm", "ci", "--prefix", "test/contract"] },
   node(
     "generated clients, HTTP clients",

@@ -1,4 +1,4 @@
-/** Unit tests in Node, tests in workerd, and tests over HTTP; the slow and the deep tests, which `npm test` leaves out. */
+/** Tests in Node, in workerd and over HTTP, and the slow and deep tests, which `npm test` leaves out. */
 import { join } from "node:path";
 import { cloudflareTest, readD1Migrations } from "@cloudflare/vitest-plugin";
 import { defineConfig } from "vitest/config";
@@ -101,7 +101,7 @@ export default defineConfig({
           include: ["test/slow/**/*.test.ts"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
           environment: "node",
-          // Each has a service or a browser of its own. Vitest asks for an order of projects whose numbers differ.
+          // Each has a service or a browser of its own. Projects whose numbers differ need an order.
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
           testTimeout: 120_000,
@@ -115,7 +115,7 @@ export default defineConfig({
           include: ["test/deep/**/*.test.ts"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
           environment: "node",
-          // They measure memory, and kill processes under load.
+          // They measure memory.
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
           testTimeout: 300_000,

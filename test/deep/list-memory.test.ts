@@ -1,9 +1,9 @@
-/** Many lists of 120,000 orders at once, with readers that stall or leave: the isolate and the process stay within bounds. */
+/** Many lists of 120,000 orders at once, with readers that stall or leave: memory stays within bounds. */
 import { createHash } from "node:crypto";
 import { type IncomingMessage, get as request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { insertOrders } from "../bench/database.ts";
+import { insertOrders } from "../support/database.ts";
 import { type IsolateMemory, openIsolateMemory, WORKER_ISOLATE } from "../support/isolate-memory.ts";
 import { startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
 
@@ -11,12 +11,13 @@ const ORDERS = 120_000;
 /** A minute of a Free key. */
 const READERS = 60;
 
-/** Megabytes. Cloudflare ends an isolate at 128. Measured: 42, of which 12 are the list and most of the rest garbage. */
+/** Megabytes. Cloudflare ends an isolate at 128. Measured: 42, with a list of 12 and much garbage. */
 const MAX_ISOLATE = 72;
 
 /**
- * Megabytes that the whole process may grow by, local D1 included. Measured: 87 to 98 cold, most of it D1's for the first
- * list, and 29 to 40 cached. Readers that each held a page of 10,000 orders of their own made it 272.
+ * Megabytes that the whole process may grow by, local D1 included. Measured: 87 to 98 cold, most of it D1's
+ * for the first list, and 29 to 40 cached. Readers that each held a page of 10,000 orders of their own made
+ * it 272.
  */
 const MAX_PROCESS_GROWTH = { cold: 160, cached: 96 };
 
@@ -86,7 +87,7 @@ function openReader(number: number): Reader {
   return reader;
 }
 
-/** A third reads to the end, a third stalls from the start, a third leaves in the middle. Returns the isolate's peak. */
+/** A third reads to the end, a third stalls from the start, a third leaves. Returns the isolate's peak. */
 async function readByAll(): Promise<number> {
   let peak = 0;
   let isReading = true;
@@ -129,7 +130,7 @@ async function hashOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   return hash.digest("hex");
 }
 
-/** Without garbage. What one collection leaves may be released a moment later, so that several are tried before `max` is exceeded. */
+/** Without garbage. One collection may leave some for a moment, so several are tried above `max`. */
 async function heldMegabytes(max: number): Promise<number> {
   for (let triesLeft = MAX_COLLECTIONS - 1; ; triesLeft--) {
     // An isolate answers the inspector while it has a request.

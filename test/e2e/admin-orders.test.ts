@@ -133,19 +133,6 @@ describe("orders load", () => {
     expect((await service.admin("GET", "/orders/76")).status).toBe(200);
   });
 
-  it("loads what orders export wrote, as NDJSON or CSV, without any change", async ({ expect }) => {
-    await load(
-      '{"id":-80,"petId":-5,"shipDate":"2026-11-21T10:00:00Z","complete":true}',
-      '{"id":81,"status":"shipped"}',
-    );
-    for (const options of [[], ["--csv"]]) {
-      const { out, err } = await cli(["orders", "export", ...options]);
-      const loaded = JSON.parse((await cli(["--json", "orders", "load", "-"], out)).out);
-      const count = Number.parseInt(err, 10);
-      expect(loaded).toMatchObject({ read: count, inserted: 0, updated: 0, unchanged: count, refused: 0 });
-    }
-  });
-
   it("reports a file that cannot be read or is empty", async ({ expect }) => {
     const missing = await cli(["orders", "load", join(folder, "missing")]);
     expect(missing).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/^error: ENOENT/) });

@@ -1,4 +1,4 @@
-/** What an operator asks after a busy day: one call, and one command, answers each question. The pages: test/slow/console.test.ts. */
+/** What an operator asks after a busy day: one call, and one command, answers each question. */
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Loaded into wrangler with `--import`: ends it, and all processes that it started, when its parent has ended in any way. */
+/** Loaded with `--import`: ends the process and all that it started when its parent has ended in any way. */
 import { isMainThread } from "node:worker_threads";
 
 // A thread has no standard input of its own.

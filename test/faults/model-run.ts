@@ -1,4 +1,4 @@
-/** The model run: random steps against several isolates of the real Worker, compared with the model after each step. */
+/** The model run: random steps against isolates of the real Worker, each compared with the model. */
 import fc from "fast-check";
 import { TooSlow } from "./model/client.ts";
 import { countIn, newTally, type Tally } from "./model/tally.ts";

@@ -1,37 +1,33 @@
 /**
- * `npm run test:faults`: the real Worker under faults. Random steps beside a model, SIGKILL under load, and a mixed load whose
- * counts must agree to the unit. Loopback only, bounded in time.
+ * `npm run test:faults`: the real Worker under faults: random steps beside a model, and SIGKILL under load.
+ * Loopback only, bounded in time.
  *
  * Exit codes: 0 no difference found; 1 a difference, or the service did not start; 2 wrong usage.
  */
 import { Command, InvalidArgumentError } from "commander";
 import { runTool } from "../../src/tools/run-tool.ts";
 import { MAX_SEED, wholeNumber } from "../support/whole-number.ts";
-import { runLoad } from "./load-run.ts";
 import { ISOLATES, runModel } from "./model-run.ts";
-import { failuresOf, printResults, type Results, toJson } from "./report.ts";
+import { failuresOf, printResults, type Results } from "./report.ts";
 import { buildWorker, startFaultService } from "./service.ts";
 import { runSigkill } from "./sigkill-run.ts";
 
 const MAX_STEPS = 1_000_000;
-const MAX_REQUESTS = 10_000_000;
-const PARTS = ["model", "sigkill", "load"] as const;
+const PARTS = ["model", "sigkill"] as const;
 type Part = (typeof PARTS)[number];
 
-const DEFAULTS = { steps: 10_000, kills: 50, requests: 100_000, minutes: 10 };
+const DEFAULTS = { steps: 10_000, kills: 50, minutes: 10 };
 
-/** When a part ends at the latest, as a share of the time. The load leaves some for its counts. */
-const ENDS_AT: Readonly<Record<Part, number>> = { model: 0.4, sigkill: 0.7, load: 0.93 };
+/** When a part ends at the latest, as a share of the time. The last one leaves some for its checks. */
+const ENDS_AT: Readonly<Record<Part, number>> = { model: 0.55, sigkill: 0.95 };
 
 type Options = {
   readonly seed: number;
   readonly path?: string;
   readonly steps: number;
   readonly kills: number;
-  readonly requests: number;
   readonly minutes: number;
   readonly only?: Part;
-  readonly json?: true;
 };
 
 async function run(options: Options): Promise<Results> {
@@ -39,28 +35,14 @@ async function run(options: Options): Promise<Results> {
   const progress = (text: string) => console.error(`${seconds(startedAtMs)} s  ${text}`);
   const isWanted = (part: Part) => options.only === undefined || options.only === part;
   const untilOf = (part: Part) =>
-    startedAtMs + options.minutes * 60_000 * (options.only === undefined ? ENDS_AT[part] : ENDS_AT.load);
+    startedAtMs + options.minutes * 60_000 * (options.only === undefined ? ENDS_AT[part] : ENDS_AT.sigkill);
   progress(`building; seed ${options.seed}`);
   const script = await buildWorker();
   const model = isWanted("model") ? await modelPart(script, options, untilOf("model"), progress) : undefined;
   const sigkill = isWanted("sigkill")
     ? await runSigkill({ kills: options.kills, untilMs: untilOf("sigkill"), progress })
     : undefined;
-  const load = isWanted("load")
-    ? await runLoad(script, {
-        requests: options.requests,
-        seed: options.seed,
-        untilMs: untilOf("load"),
-        progress,
-      })
-    : undefined;
-  return {
-    seed: options.seed,
-    seconds: seconds(startedAtMs),
-    ...(model ? { model } : {}),
-    ...(sigkill ? { sigkill } : {}),
-    ...(load ? { load } : {}),
-  };
+  return { seconds: seconds(startedAtMs), model, sigkill };
 }
 
 async function modelPart(
@@ -95,7 +77,7 @@ const seedOfToday = () => Math.floor(Date.now() / 86_400_000);
 
 const program = new Command("npm run test:faults --")
   .description(
-    "Tests the real Worker under faults, on this machine only: a model run, SIGKILL under load, and a mixed load.",
+    "Tests the real Worker under faults, on this machine only: a model run, and SIGKILL under load.",
   )
   .option(
     "--seed <n>",
@@ -106,7 +88,6 @@ const program = new Command("npm run test:faults --")
   .option("--path <path>", "go on where a failed model run with this seed was found")
   .option("--steps <n>", "steps of the model run", wholeNumber(0, MAX_STEPS), DEFAULTS.steps)
   .option("--kills <n>", "how often the process is killed under load", wholeNumber(0, 10_000), DEFAULTS.kills)
-  .option("--requests <n>", "requests of the mixed load", wholeNumber(0, MAX_REQUESTS), DEFAULTS.requests)
   .option(
     "--minutes <n>",
     "the longest time in all; what is left out is not counted",
@@ -118,11 +99,9 @@ const program = new Command("npm run test:faults --")
     if (!part) throw new InvalidArgumentError(`It must be one of ${PARTS.join(", ")}.`);
     return part;
   })
-  .option("--json", "the results as JSON")
   .action(async (options: Options) => {
     const results = await run(options);
-    if (options.json) console.log(toJson(results));
-    else printResults(results);
+    printResults(results);
     process.exitCode = failuresOf(results).length === 0 ? 0 : 1;
   });
 

@@ -1,33 +1,13 @@
-/** Several isolates of the Worker under test, with one D1 and one class of limiters, in Miniflare. */
+/** Isolates of the Worker under test, with one D1, two replicas of the orders, and one class of limiters. */
 import { join } from "node:path";
-import { build } from "esbuild";
-import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { type Database, databaseWorker, migrate, openDatabase } from "../support/database.ts";
-import type { MintedKey } from "../support/mint.ts";
-import { workerOptions } from "../support/worker-options.ts";
+import type { Database } from "../support/database.ts";
+import type { SqlStatement } from "../support/mint.ts";
+import { bundle, startWorkerd } from "../support/workerd.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..");
+export { ADMIN_TOKEN } from "../support/workerd.ts";
 
-export const ADMIN_TOKEN = "only-for-the-fault-tests-0123456789";
+export const buildWorker = () => bundle(join(import.meta.dirname, "worker/index.ts"));
 
-/** The Worker as one file. */
-export async function buildWorker(): Promise<string> {
-  const built = await build({
-    entryPoints: [join(ROOT, "test/faults/worker/index.ts")],
-    bundle: true,
-    write: false,
-    format: "esm",
-    target: "esnext",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*", "node:*", "*/admin-openapi.txt"], // the document of the admin API, which these runs do not ask for
-    logLevel: "silent",
-  });
-  const [file] = built.outputFiles;
-  if (!file) throw new Error("esbuild wrote no file");
-  return file.text;
-}
-
-const PRIMARY = "faults";
 const REPLICAS = { DB_REPLICA_1: "replica-1", DB_REPLICA_2: "replica-2" };
 
 export type FaultService = Awaited<ReturnType<typeof startFaultService>>;
@@ -36,48 +16,14 @@ export type ServiceOptions = {
   readonly isolates: number;
   /** Where storage is kept. Without it, storage ends with the service. */
   readonly folder?: string;
-  /** Timers run as in production. */
-  readonly hasRealTimers?: true;
-  /** Each read of D1 takes 20 ms, except in a request that plans faults. */
-  readonly hasSlowReads?: true;
 };
 
 export async function startFaultService(script: string, options: ServiceOptions) {
-  const { isolates, folder, hasRealTimers, hasSlowReads } = options;
-  const names = Array.from({ length: isolates }, (_, number) => `isolate-${number}`);
-  const [first] = names;
-  const miniflare = new Miniflare(
-    convertV4MiniflareOptions({
-      host: "127.0.0.1",
-      port: 0,
-      workers: [
-        ...names.map((name) =>
-          workerOptions({
-            ...{ name, script, database: PRIMARY, limitersOf: name === first ? undefined : first },
-            databases: REPLICAS,
-            bindings: {
-              ADMIN_TOKEN,
-              ...(hasRealTimers ? { REAL_TIMERS: "1" } : {}),
-              ...(hasSlowReads ? { SLOW_READS: "1" } : {}),
-            },
-          }),
-        ),
-        databaseWorker({ DB: PRIMARY, ...REPLICAS }),
-      ],
-      ...(folder === undefined ? {} : { resourcePersistencePath: folder }),
-    }),
-  );
-  await miniflare.ready;
-  const urls = await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
-  const { control, sql } = controlOf(urls);
-  const primary = await openDatabase(miniflare, "DB");
-  await migrate(primary);
-  const replicas = await Promise.all(
-    Object.keys(REPLICAS).map((binding) => openDatabase(miniflare, binding)),
-  );
+  const { urls, db, openDatabase, close } = await startWorkerd({ ...options, script, databases: REPLICAS });
+  const replicas = await Promise.all(Object.keys(REPLICAS).map(openDatabase));
   for (const replica of replicas) await replica.batch(REPLICA.map((statement) => replica.prepare(statement)));
-  const replicate = (number: number) => copyOrders(primary, replicas[number] ?? primary);
-  return { urls, control, sql, replicate, close: () => miniflare.dispose() };
+  const replicate = (number: number) => copyOrders(db, replicas[number] ?? db);
+  return { urls, ...controlOf(urls), replicate, close };
 }
 
 /** What a list reads. */
@@ -124,21 +70,4 @@ export function controlOf(urls: readonly URL[]) {
   return { control, sql };
 }
 
-export type SqlStatement = readonly [sql: string, ...values: unknown[]];
 export type SqlRow = Record<string, string | number | null>;
-
-type NewKey = MintedKey & {
-  readonly plan: string;
-  readonly perMinute: number | null;
-  readonly perDay: number | null;
-};
-
-export function insertKey({ id, hash, hint, plan, perMinute, perDay }: NewKey): SqlStatement[] {
-  return [
-    [
-      "insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, created_at) values (?, 'test', ?, ?, ?, 0)",
-      ...[id, plan, perMinute, perDay],
-    ],
-    ["insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)", ...[hash, id, hint]],
-  ];
-}

@@ -1,6 +1,6 @@
 /**
- * The whole process group of the service is killed with SIGKILL under load, again and again. After each start, on the same
- * storage, counts, orders and audit rows must be what the answers of before allow.
+ * The whole process group of the service is killed with SIGKILL under load, again and again. After each
+ * start, on the same storage, counts, orders and audit rows must be what the answers of before allow.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync } from "node:fs";
@@ -9,8 +9,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { type MintedKey, mintKey } from "../support/mint.ts";
-import { ADMIN_TOKEN, buildWorker, controlOf, insertKey } from "./service.ts";
+import { insertKey, type MintedKey, mintKey } from "../support/mint.ts";
+import { ADMIN_TOKEN, buildWorker, controlOf } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
 
 export type SigkillRun = {
@@ -36,6 +36,9 @@ const KEYS = [
   { perMinute: 300, perDay: 1_000_000, canLose: 30 },
   { perMinute: 1_000, perDay: 1_000_000, canLose: 100 },
 ] as const;
+
+/** A key that is banned all the time: it asks again until the next ban as soon as one has ended. */
+const BANNED = { perMinute: 1, perDay: 1_000_000 };
 
 type Client = (typeof KEYS)[number] &
   MintedKey & {
@@ -63,7 +66,7 @@ export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<Si
         ...{ used: 0, acknowledged: 0, inFlight: 0, lost: 0 },
       })),
     );
-    run = new Run(script, join(folder, "state"), clients);
+    run = new Run(script, join(folder, "state"), clients, await mintKey());
     let done = 0;
     while (done < kills && Date.now() < untilMs) {
       await run.round();
@@ -80,6 +83,7 @@ class Run {
   readonly #script: string;
   readonly #folder: string;
   readonly #clients: readonly Client[];
+  readonly #banned: MintedKey;
   readonly #failures: string[] = [];
   readonly #cancelled = new Set<number>();
   readonly #notes: string[] = [];
@@ -89,13 +93,16 @@ class Run {
   #answers = 0;
   #nextOrder = 1;
   #rounds = 0;
+  #banEndsAtMs = 0;
+  #bans = 0;
   #isKilled = false;
   #child: ChildProcess | undefined;
 
-  constructor(script: string, folder: string, clients: readonly Client[]) {
+  constructor(script: string, folder: string, clients: readonly Client[], banned: MintedKey) {
     this.#script = script;
     this.#folder = folder;
     this.#clients = clients;
+    this.#banned = banned;
   }
 
   async round(): Promise<void> {
@@ -104,6 +111,7 @@ class Run {
       if (this.#rounds++ === 0) await this.#seed();
       else await this.#check();
       this.#nowMs += MINUTE_MS;
+      await this.#pollUntilBanned();
       this.#isKilled = false;
       const load = [
         ...this.#clients.flatMap((client) => this.#clientLoad(client)),
@@ -129,6 +137,7 @@ class Run {
     const child = await this.#start();
     try {
       await this.#check();
+      await this.#checkUsage();
     } finally {
       kill(child);
     }
@@ -137,6 +146,8 @@ class Run {
         `most requests lost by one SIGKILL, ${perMinute} per minute`,
         `${lost} of ${canLose} allowed`,
       ]),
+      ["requests in D1 as in the limiters", this.#clients.reduce((sum, { used }) => sum + used, 0)],
+      ["bans, each live until its end", this.#bans],
       ["orders cancelled, none came back", this.#cancelled.size],
       ["changes of a key, each with its audit row", this.#notes.length],
     ];
@@ -171,7 +182,12 @@ class Run {
   }
 
   async #seed(): Promise<void> {
-    const keys = this.#clients.flatMap((client) => insertKey({ ...client, plan: "business" }));
+    const keys = [
+      ...this.#clients.flatMap((client) =>
+        insertKey(client, { perMinute: client.perMinute, perDay: client.perDay }),
+      ),
+      ...insertKey(this.#banned, BANNED),
+    ];
     await this.#control.sql(...keys);
     await this.#control.sql([
       `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${ORDERS})
@@ -185,18 +201,19 @@ class Run {
     credential: string,
     init: RequestInit = {},
     isolate = 0,
+    laterMs = 0,
   ): Promise<Response | undefined> {
     this.#requests++;
     const headers = {
       Authorization: `Bearer ${credential}`,
-      [INSTRUCTION_HEADER]: JSON.stringify({ nowMs: this.#nowMs }),
+      [INSTRUCTION_HEADER]: JSON.stringify({ nowMs: this.#nowMs + laterMs }),
     };
     try {
       const response = await fetch(new URL(path, this.#urls[isolate % this.#urls.length]), {
         ...init,
         headers,
       });
-      await response.arrayBuffer();
+      await response.clone().arrayBuffer();
       this.#answers++;
       return response;
     } catch {
@@ -240,8 +257,30 @@ class Run {
     }
   }
 
+  /** Asks once a second, so that all but the first seconds of the minute are strikes. */
+  async #pollUntilBanned(): Promise<void> {
+    if (this.#nowMs < this.#banEndsAtMs) return;
+    for (let second = 0; second < 40; second++) {
+      const response = await this.#send("/v1/no-such-path", this.#banned.key, {}, 0, second * 1_000);
+      if (!(await response?.text())?.includes("key_banned")) continue;
+      this.#banEndsAtMs = resetOf(response);
+      this.#bans++;
+      return;
+    }
+    this.#failures.push("no ban in 40 seconds");
+  }
+
+  async #checkBan(): Promise<void> {
+    if (this.#nowMs >= this.#banEndsAtMs) return;
+    const response = await this.#send("/v1/no-such-path", this.#banned.key);
+    const isBanned = (await response?.text())?.includes("key_banned") === true;
+    if (!isBanned || resetOf(response) !== this.#banEndsAtMs)
+      this.#failures.push(`a ban until ${this.#banEndsAtMs} was lost: a request got ${response?.status}`);
+  }
+
   /** What the restarted service has, beside the answers of before the SIGKILL. */
   async #check(): Promise<void> {
+    await this.#checkBan();
     for (const client of this.#clients) await this.#checkCounts(client);
     const [audit, note, orders, cancelled, both] = await this.#control.sql(
       ["select json_extract(after, '$.note') as note from audit_log order by id"],
@@ -264,6 +303,19 @@ class Run {
     if (gone.size !== cancelled?.length) this.#failures.push("an order was cancelled twice");
   }
 
+  /** Once each limiter has reported, D1 has what the limiters have: what a SIGKILL cost counts in both. */
+  async #checkUsage(): Promise<void> {
+    const { control, sql } = this.#control;
+    const ids = this.#clients.map(({ id }) => id);
+    const untilMs = this.#nowMs + 3 * DAY_MS;
+    await control("alarms", { nowMs: this.#nowMs, untilMs, ids, maxAlarms: 10 * ids.length });
+    const [rows = []] = await sql(["select key_id, sum(admitted) as admitted from usage group by key_id"]);
+    for (const { id, used } of this.#clients) {
+      const stored = rows.find((row) => row.key_id === id)?.admitted;
+      if (stored !== used) this.#failures.push(`${id}: D1 has ${stored} requests, and its limiter ${used}`);
+    }
+  }
+
   /** A SIGKILL costs at most the block that was reserved. A request without an answer was counted or not. */
   async #checkCounts(client: Client): Promise<void> {
     const response = await this.#send("/v1/no-such-path", client.key);
@@ -282,6 +334,10 @@ class Run {
     client.lost = Math.max(client.lost, lost - client.inFlight);
     Object.assign(client, { used: used + isAdmitted, acknowledged: 0, inFlight: 0 });
   }
+}
+
+function resetOf(response: Response | undefined): number {
+  return Number(response?.headers.get("X-RateLimit-Reset")) * 1000;
 }
 
 /** The process and workerd, which it started. */

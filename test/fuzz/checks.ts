@@ -4,7 +4,7 @@ import type { Exchange } from "./exchange.ts";
 import { type Input, methodOf, type Target } from "./input.ts";
 import type { Answer } from "./responses.ts";
 
-/** What workerd answers to broken HTTP before the Worker sees a request. Its texts are fixed, and have nothing of the service. */
+/** What workerd answers to broken HTTP before the Worker sees a request. Its texts are fixed. */
 export const ANSWERS_OF_WORKERD: readonly { status: number; body: RegExp; to?: (input: Input) => boolean }[] =
   [
     {
@@ -110,7 +110,7 @@ function isErrorBody(text: string, status: number): boolean {
       typeof message === "string" &&
       message !== "" &&
       message.length < 3_000 &&
-      // Of a load of orders, and of a change that came too late.
+      // A change that came too late has `current`, a load of orders `refused`.
       Object.keys(others).every((name) => name === (status === 412 ? "current" : "refused"))
     );
   } catch {

@@ -46,14 +46,14 @@ function groupsOf(inputs: readonly Input[]): Input[][] {
 }
 
 /**
- * Safe methods only, as what is not answered is sent again. No body: after one that the Worker has not read, workerd closes
- * the connection.
+ * Safe methods only, as what is not answered is sent again. No body: after one that the Worker has not read,
+ * workerd closes the connection.
  */
 function isPlain({ ending, isFetch, body, requestLine }: Input): boolean {
   return ending === "complete" && !isFetch && body === "" && /^(?:GET|HEAD|OPTIONS) /.test(requestLine);
 }
 
-/** workerd may close a connection after any answer (RFC 9112, 9.6): what was not answered is sent again alone. */
+/** workerd may close a connection after any answer (RFC 9112, 9.6): the rest is sent again alone. */
 async function withConnection(url: URL, group: readonly Input[]): Promise<Exchange[]> {
   const exchanges = await withSocket(url, group);
   if (group.length === 1) return exchanges;

@@ -1,30 +1,27 @@
-/** Sends inputs in batches, checks answers, state and memory, and reduces what fails to a minimal input. */
-import { mintKey } from "../support/mint.ts";
-import { startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
-import { ADMIN_KINDS } from "./admin-inputs.ts";
+/** Sends random batches of inputs, and checks answers, state, log and memory. fast-check shrinks a batch. */
+import fc from "fast-check";
+import { type MintedKey, mintKey } from "../support/mint.ts";
+import { ADMIN_TOKEN, startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
+import { adminKinds } from "./admin-inputs.ts";
 import { isFromWorker, problemOf, problemOfLog } from "./checks.ts";
-import { CLIENT_KINDS } from "./client-inputs.ts";
+import { clientKinds } from "./client-inputs.ts";
 import { type Exchange, exchangeAll } from "./exchange.ts";
-import { FOUND_BEFORE } from "./found-before.ts";
-import { type Input, printable, type Target } from "./input.ts";
-import { Random } from "./random.ts";
-import { shrink } from "./shrink.ts";
-import { type Snapshot, takeSnapshot, unexplainedChange } from "./state.ts";
+import { type Input, type Kinds, printable, type Target } from "./input.ts";
+import { takeSnapshot, unexplainedChange } from "./state.ts";
 
-/** Requests of clients are cheaper, and come from anyone: twice as many as those of operators. */
-const [CLIENT, ADMIN] = [Object.entries(CLIENT_KINDS), Object.entries(ADMIN_KINDS)];
-const KINDS = [...CLIENT, ...CLIENT, ...ADMIN];
-const BEFORE = "found before";
-const INPUTS_PER_BATCH = 250;
+const MAX_INPUTS_PER_BATCH = 250;
 
 /**
- * Then workerd is started anew, because its native memory grows by some 10 kB for each request, good or bad. The heap
- * of the isolate does not grow.
+ * Then workerd is started anew, because its native memory grows by some 10 kB for each request, good or bad.
+ * The heap of the isolate does not grow.
  */
 const REQUESTS_PER_PROCESS = 10_000;
 
 /** Megabytes, from the first batch on, with local D1. Measured: 235. */
 const MAX_PROCESS_GROWTH = 400;
+
+/** Shrinking stops after this time. */
+const SHRINK_MS = 60_000;
 
 const ORDER_IDS = ["1", "9007199254740993", "-9223372036854775808", "9223372036854775807"];
 /** Not changed by any input, so that the list can be compared in part. */
@@ -37,196 +34,183 @@ export type Options = {
   readonly onProgress?: (sent: number) => void;
 };
 
-export type Count = { sent: number; readonly statuses: Map<string, number> };
-
-export type Failure = {
-  readonly problem: string;
-  /** Of the smallest input that fails in the same way. */
-  readonly reproduction: string;
-};
-
 export type Result = {
-  readonly seed: number;
   readonly sent: number;
-  readonly ms: number;
-  readonly kinds: ReadonlyMap<string, Count>;
+  /** How often each kind of input got each status. */
+  readonly counts: Readonly<Record<string, Record<string, number>>>;
   /** Megabytes that a workerd grew by, at most. */
   readonly memoryGrowth: number;
-  readonly failure?: Failure;
+  /** What is wrong, and the smallest batch that shows it. */
+  readonly failure: string | undefined;
 };
 
 export async function fuzz({ requests, seed, maxMs, onProgress }: Options): Promise<Result> {
-  const startedAtMs = Date.now();
-  const random = new Random(seed);
-  const counted: Counted = {
-    sent: 0,
-    kinds: new Map(
-      [BEFORE, ...KINDS.map(([kind]) => kind)].map((kind) => [kind, { sent: 0, statuses: new Map() }]),
-    ),
-    memoryGrowth: 0,
-  };
-  let failure: Failure | undefined;
-  const isOver = () => failure !== undefined || counted.sent >= requests || Date.now() - startedAtMs > maxMs;
-  while (!isOver()) {
-    const process = await Process.start(random, counted);
-    try {
-      const last = Math.min(requests, counted.sent + REQUESTS_PER_PROCESS);
-      while (!isOver() && counted.sent < last) {
-        failure = await process.sendBatch(last - counted.sent);
-        onProgress?.(counted.sent);
-      }
-    } finally {
+  const endsAtMs = Date.now() + maxMs;
+  const keys = [await mintKey(), await mintKey(), await mintKey()] as const;
+  const target = await targetOf(keys);
+  const counted: Counted = { sent: 0, counts: {}, memoryGrowth: 0 };
+  let process: Process | undefined;
+  let shrinkUntilMs: number | undefined;
+  const property = fc.asyncProperty(batches(target), async (drawn) => {
+    const left = shrinkUntilMs === undefined ? requests - counted.sent : drawn.length;
+    if (left <= 0 || Date.now() > (shrinkUntilMs ?? endsAtMs)) return;
+    if (process && process.sent >= REQUESTS_PER_PROCESS) {
       await process.close();
+      process = undefined;
     }
+    process ??= await Process.start(keys, target, counted);
+    const problem = await process.send(drawn.slice(0, left));
+    onProgress?.(counted.sent);
+    if (problem === undefined) return;
+    shrinkUntilMs ??= Date.now() + SHRINK_MS;
+    throw new Error(problem);
+  });
+  try {
+    const { counterexample, errorInstance } = await fc.check(property, {
+      seed,
+      // A batch has 125 inputs on average. Batches that are not needed are not sent.
+      numRuns: 10 + Math.ceil(requests / 100),
+      examples: [[foundBefore(target)]],
+    });
+    const smallest = counterexample?.[0]?.map((input) => printable(input, target));
+    const failure = smallest && [String(errorInstance), ...smallest].join("\n");
+    return { ...counted, failure };
+  } finally {
+    await process?.close();
   }
-  return { seed, ...counted, ms: Date.now() - startedAtMs, ...(failure ? { failure } : {}) };
 }
 
 /** The key of the requests has no limit. The admin requests change two other keys. */
-async function targetOf(service: Workerd): Promise<Target> {
-  const newKey = () => service.createKey(UNLIMITED);
-  const [own, ...others] = [await newKey(), await newKey(), await newKey()];
-  const insert = service.db.prepare(
-    "insert into orders (id, pet_id, quantity) values (cast(? as integer), 7, 2)",
-  );
-  await service.db.batch([...ORDER_IDS, "4242"].map((id) => insert.bind(id)));
+async function targetOf([own, ...others]: readonly [MintedKey, ...MintedKey[]]): Promise<Target> {
   return {
     key: own.key,
     unknownKeys: [(await mintKey()).key, (await mintKey(own.id)).key],
-    adminToken: service.adminToken,
+    adminToken: ADMIN_TOKEN,
     keyIds: others.map(({ id }) => id),
     orderIds: ORDER_IDS,
   };
 }
 
-type Counted = { sent: number; readonly kinds: Map<string, Count>; memoryGrowth: number };
+/** Requests of clients are cheaper, and come from anyone: twice as many as those of operators. */
+function batches(target: Target): fc.Arbitrary<Input[]> {
+  const all = (kinds: Kinds, weight: number) =>
+    Object.entries(kinds).map(([kind, arbitrary]) => ({
+      weight,
+      arbitrary: arbitrary.map((request): Input => ({ kind, ...request })),
+    }));
+  const input = fc.oneof(...all(clientKinds(target), 2), ...all(adminKinds(target), 1));
+  return fc.noBias(fc.array(input, { minLength: 1, maxLength: MAX_INPUTS_PER_BATCH, size: "max" }));
+}
 
-/** One workerd, and what was stored before its next batch. */
+/** The inputs that found a defect. Each run begins with them. */
+function foundBefore({ adminToken }: Target): Input[] {
+  const input = (requestLine: string, ...headers: string[]): Input => {
+    return { kind: "found before", requestLine, headers, body: "", ending: "ended" };
+  };
+  const usage = "GET /admin/usage?format=csv&from=2026-11-19&limit=1 HTTP/1.1";
+  return [
+    // 500: the URL of the request could not be parsed
+    input("GET /openapi.json HTTP/1.1", "Host: a b\\"),
+    input("GET /openapi.json HTTP/1.1", "Host: localhost", "Host: localhost"),
+    input(usage, "Host: [::1", `Authorization: Bearer ${adminToken}`),
+    // answers of workerd that were not known
+    input(`GET /v1/${"x".repeat(70_000)} HTTP/1.1`, "Host: localhost"),
+    input("GET /v1 HTTP/1.1", "Host: localhost", `X-Long: ${"x".repeat(520_000)}`),
+  ];
+}
+
+type Counted = {
+  sent: number;
+  readonly counts: Record<string, Record<string, number>>;
+  memoryGrowth: number;
+};
+
+/** One workerd, whose state is compared before and after each batch. */
 class Process {
   readonly #service: Workerd;
-  /** Of the log, since the last check. */
+  /** The lines of the log since the last check. */
   readonly #lines: string[];
   readonly #target: Target;
-  readonly #random: Random;
   readonly #counted: Counted;
-  #state: Snapshot;
-  #isFirst = true;
   #memoryBefore: number | undefined;
+  sent = 0;
 
-  private constructor(
-    running: { service: Workerd; lines: string[]; target: Target; state: Snapshot },
-    random: Random,
-    counted: Counted,
-  ) {
-    this.#service = running.service;
-    this.#lines = running.lines;
-    this.#target = running.target;
-    this.#state = running.state;
-    this.#random = random;
+  private constructor(service: Workerd, lines: string[], target: Target, counted: Counted) {
+    this.#service = service;
+    this.#lines = lines;
+    this.#target = target;
     this.#counted = counted;
   }
 
-  static async start(random: Random, counted: Counted): Promise<Process> {
+  static async start(keys: readonly MintedKey[], target: Target, counted: Counted): Promise<Process> {
     const lines: string[] = [];
     const service = await startWorkerd({ onLog: (line) => lines.push(line) });
-    const target = await targetOf(service);
+    for (const minted of keys) await service.createKey({ ...UNLIMITED, minted });
+    const insert = service.db.prepare(
+      "insert into orders (id, pet_id, quantity) values (cast(? as integer), 7, 2)",
+    );
+    await service.db.batch([...ORDER_IDS, "4242"].map((id) => insert.bind(id)));
+    const process = new Process(service, lines, target, counted);
     // The first use of the key changes it.
-    await fetch(new URL("/v1/x", service.url), { headers: { Authorization: `Bearer ${target.key}` } });
-    const state = await takeSnapshot(service.db);
-    return new Process({ service, lines, target, state }, random, counted);
+    await process.#get("/v1/x");
+    return process;
   }
 
   async close(): Promise<void> {
     await this.#service.close();
   }
 
-  async sendBatch(max: number): Promise<Failure | undefined> {
-    const batch = this.#makeBatch(Math.min(INPUTS_PER_BATCH, max));
-    this.#isFirst = false;
-    const { problem, input, state } = await this.#check(batch, this.#state);
-    this.#state = state;
-    return problem === undefined ? undefined : this.#explain(batch, problem, input);
-  }
-
-  #makeBatch(size: number): Input[] {
-    if (this.#isFirst)
-      return FOUND_BEFORE.map((make) => ({ kind: BEFORE, ...make(this.#random, this.#target) }));
-    return Array.from({ length: size }, () => {
-      const [kind, make] = this.#random.pick(KINDS);
-      return { kind, ...make(this.#random, this.#target) };
-    });
-  }
-
-  async #check(
-    batch: readonly Input[],
-    before: Snapshot,
-  ): Promise<{ problem?: string; input?: Input; state: Snapshot }> {
-    const exchanges = await exchangeAll(this.#service.url, batch);
-    this.#count(exchanges);
-    for (const exchange of exchanges) {
-      const problem = problemOf(exchange, this.#target);
-      if (problem !== undefined) return { problem, input: exchange.input, state: before };
-    }
-    const state = await takeSnapshot(this.#service.db);
-    const problem =
-      (await unexplainedChange(this.#service.db, before, state, exchanges)) ??
+  /** What is wrong afterwards. */
+  async send(batch: readonly Input[]): Promise<string | undefined> {
+    const { db, url } = this.#service;
+    const before = await takeSnapshot(db);
+    const exchanges = await exchangeAll(url, batch);
+    for (const exchange of exchanges) this.#count(exchange);
+    const wrong = exchanges.map((each) => this.#problemOf(each)).find((each) => each !== undefined);
+    const after = await takeSnapshot(db);
+    return (
+      wrong ??
+      (await unexplainedChange(db, before, after, exchanges)) ??
       problemOfLog(this.#lines.splice(0), this.#target) ??
-      (await this.#problemAfterwards());
-    return problem === undefined ? { state } : { problem, state };
+      (await this.#problemOfOthers()) ??
+      this.#problemOfMemory()
+    );
   }
 
-  /** Undefined if memory is bounded, and a client and a monitor are served as before. */
-  async #problemAfterwards(): Promise<string | undefined> {
+  #problemOf(exchange: Exchange): string | undefined {
+    const problem = problemOf(exchange, this.#target);
+    return problem && `${problem}, after ${printable(exchange.input, this.#target)}`;
+  }
+
+  /** Undefined if a client and a monitor are served as before. */
+  async #problemOfOthers(): Promise<string | undefined> {
+    const [list, health] = [await this.#get("/v1/store/orders"), await this.#get("/health")];
+    if (list.status === 200 && list.text.includes(FIXED_ORDER) && health.status === 200) return undefined;
+    return `the service does not answer right afterwards: ${list.status} ${list.text.slice(0, 200)}, health ${health.status}`;
+  }
+
+  async #get(path: string): Promise<{ status: number; text: string }> {
     const headers = { Authorization: `Bearer ${this.#target.key}` };
-    const list = await fetch(new URL("/v1/store/orders", this.#service.url), { headers });
-    const text = await list.text();
-    const health = await fetch(new URL("/health", this.#service.url));
-    await health.text();
-    if (list.status !== 200 || !text.includes(FIXED_ORDER) || health.status !== 200) {
-      return `the service does not answer right afterwards: ${list.status} ${text.slice(0, 200)}, health ${health.status}`;
-    }
-    return this.#problemOfMemory();
+    const response = await fetch(new URL(path, this.#service.url), { headers });
+    return { status: response.status, text: await response.text() };
   }
 
   #problemOfMemory(): string | undefined {
     const resident = this.#service.residentMemory();
     this.#memoryBefore ??= resident?.now;
-    const processGrowth = (resident?.peak ?? 0) - (this.#memoryBefore ?? 0);
-    this.#counted.memoryGrowth = Math.max(this.#counted.memoryGrowth, processGrowth);
-    if (processGrowth > MAX_PROCESS_GROWTH) return `workerd grew by ${Math.round(processGrowth)} MB`;
-    return undefined;
+    const growth = (resident?.peak ?? 0) - (this.#memoryBefore ?? 0);
+    this.#counted.memoryGrowth = Math.max(this.#counted.memoryGrowth, growth);
+    return growth > MAX_PROCESS_GROWTH ? `workerd grew by ${Math.round(growth)} MB` : undefined;
   }
 
-  #count(exchanges: readonly Exchange[]): void {
-    for (const { input, answers } of exchanges) {
-      this.#counted.sent++;
-      const count = this.#counted.kinds.get(input.kind);
-      if (!count) continue;
-      count.sent++;
-      const names = answers.map((answer) =>
-        isFromWorker(answer) ? `${answer.status}` : `${answer.status} of workerd`,
-      );
-      for (const name of names.length > 0 ? names : ["none"]) {
-        count.statuses.set(name, (count.statuses.get(name) ?? 0) + 1);
-      }
-    }
-  }
-
-  /** Sends each suspect alone, then ever smaller ones. */
-  async #explain(batch: readonly Input[], problem: string, input: Input | undefined): Promise<Failure> {
-    const fails = async (candidate: Input) => {
-      const checked = await this.#check([candidate], await takeSnapshot(this.#service.db));
-      return checked.problem !== undefined;
-    };
-    for (const suspect of input ? [input] : batch) {
-      if (!(await fails(suspect))) continue;
-      const smallest = await shrink(suspect, fails);
-      return {
-        problem,
-        reproduction: `${smallest.kind}: ${printable(smallest, this.#target)}, then ${smallest.ending}`,
-      };
-    }
-    const sent = input ? printable(input, this.#target) : "no input fails alone";
-    return { problem, reproduction: `only within its batch: ${sent}` };
+  #count({ input, answers }: Exchange): void {
+    this.sent++;
+    this.#counted.sent++;
+    this.#counted.counts[input.kind] ??= {};
+    const counts = this.#counted.counts[input.kind] ?? {};
+    const names = answers.map((each) =>
+      isFromWorker(each) ? `${each.status}` : `${each.status} of workerd`,
+    );
+    for (const name of names.length > 0 ? names : ["none"]) counts[name] = (counts[name] ?? 0) + 1;
   }
 }

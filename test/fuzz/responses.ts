@@ -7,7 +7,7 @@ export type Answer = {
   readonly body: string;
 };
 
-/** The responses that are whole, and whether bytes are left that are none. Interim responses (1xx) are left out. */
+/** The whole responses, and how many bytes are left. Interim responses (1xx) are left out. */
 export function parseResponses(
   bytes: Buffer,
   methods: readonly string[],

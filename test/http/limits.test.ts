@@ -1,4 +1,4 @@
-/** The limits over HTTP: exact under concurrent requests. test/http/walk.test.ts has the headers of every status. */
+/** The limits over HTTP: exact under concurrent requests. */
 import { beforeAll, describe, it } from "vitest";
 import { NO_SUCH_PATH, openService, type Service } from "../support/service.ts";
 
@@ -16,8 +16,8 @@ type Sender = {
 };
 
 /**
- * Twice the limit and one more: then a request is refused even if a new minute begins in the middle of the burst.
- * From 300 a minute on, the limiter reserves blocks.
+ * Twice the limit and one more: then a request is refused even if a new minute begins in the middle of the
+ * burst. From 300 a minute on, the limiter reserves blocks.
  */
 const OVER_LIMIT: readonly Sender[] = [
   { name: "Free", options: { plan: "free" }, perMinute: 60, requests: 121 },
@@ -74,7 +74,7 @@ describe("a burst of several keys at once over HTTP", () => {
   });
 });
 
-/** One minute of a key: X-RateLimit-Remaining of each admitted request, highest first, and the number of refusals. */
+/** One minute of a key: what remained after each admitted request, highest first, and the refusals. */
 type Window = { remaining: number[]; refused: number };
 
 function windowsOf(responses: readonly Response[] = []): Window[] {

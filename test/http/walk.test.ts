@@ -1,6 +1,7 @@
 /**
- * A walk over HTTP through everything that a client can see: specification by section, the states of a key and of an order,
- * failures of D1 and of the limiter. `send` checks every response with test/support/check-response.ts, and its log line.
+ * A walk over HTTP through everything that a client can see: specification by section, the states of a key
+ * and of an order, failures of D1 and of the limiter. `send` checks every response with
+ * test/support/check-response.ts, and its log line.
  */
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -148,7 +149,7 @@ const OPERATIONS: readonly { method: string; path: string; status?: string; outc
   { method: "GET", path: "/v1/nothing", outcome: "404 not_found" },
 ];
 
-/** A read and a change. What is decided before the route is the same for all operations, so each kind of refusal has all of them once. */
+/** A read and a change: what is decided before the route, one test of each kind shows for all. */
 const READ_AND_CHANGE = OPERATIONS.filter(
   ({ method, outcome }) => method !== "HEAD" && ["200", "204"].includes(outcome),
 );
@@ -203,7 +204,7 @@ async function expectAdmitted(sent: Sent, limit = 60, used = 0): Promise<void> {
 /** What the X-RateLimit headers show where no limit of a key was applied. */
 const NO_QUOTA = "0 0 minute";
 
-/** Of a credential that is refused, with the challenge: RFC 6750 has no error code where there was no credential. */
+/** A refused credential, with its challenge: RFC 6750 has no error code where there was no credential. */
 const NO_CREDENTIAL = 'Bearer realm="store-orders"';
 const INVALID = `${NO_CREDENTIAL}, error="invalid_token"`;
 
@@ -349,7 +350,7 @@ describe("8.2 A request over the limit is 429, and is admitted after Retry-After
   });
 });
 
-/** A millisecond before the end of the wait the key is refused, at its end admitted. Retry-After is checked against Reset. */
+/** The key is refused until a millisecond before the end of the wait, and admitted at its end. */
 async function afterReset(refused: Answer | undefined, key: Key): Promise<void> {
   const resetMs = Number(refused?.headers.get("X-RateLimit-Reset")) * 1000;
   now = resetMs - 1;

@@ -1,4 +1,4 @@
-/** A process that a test kills: two isolates of a Worker on one storage. Prints their addresses. Arguments: the script, the folder. */
+/** A process for a test to kill: two isolates of a Worker. Prints addresses. Arguments: script, folder. */
 import { readFile } from "node:fs/promises";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 

@@ -1,4 +1,4 @@
-/** Texts of any code points, many of them control or bidirectional characters. fast-check's own unit takes 2 s to build. */
+/** Texts of any code points, many control or bidirectional. fast-check's own unit takes 2 s to build. */
 import fc from "fast-check";
 
 const codePoint = fc.oneof(

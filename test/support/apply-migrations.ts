@@ -1,4 +1,4 @@
-/** Before each test file: empty storage with the migrated tables. The files share one runtime, which saves its start. */
+/** Before each test file: empty storage with the migrated tables. The files share one runtime. */
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { SET_MAC_KEY } from "./mint.ts";

@@ -1,4 +1,4 @@
-/** wrangler.toml for the tests: without what an operator sets for a deployment, and in a folder that has no .dev.vars. */
+/** wrangler.toml for the tests: without what an operator sets, and in a folder without .dev.vars. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 
 type Configuration = { vars?: unknown; routes?: unknown; d1_databases: object[] };
 
-/** It is deleted when this process ends. Those who read it name the environment "": otherwise wrangler takes the one in CLOUDFLARE_ENV. */
+/** Deleted when this process ends. Name the environment "", or wrangler takes the one in CLOUDFLARE_ENV. */
 export function publishedConfigurationFile(): string {
   const { vars: _vars, routes: _routes, ...rest } = parse(readText("wrangler.toml")) as Configuration; // TOML has no types
   const folder = mkdtempSync(join(tmpdir(), "store-orders-configuration-"));

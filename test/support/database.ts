@@ -1,15 +1,18 @@
 /**
- * D1 databases of a Miniflare, over HTTP: a Worker beside the tested ones runs the statements. Miniflare's own binding blocks the
- * process at each `prepare` and `bind`, and takes a millisecond for each value.
+ * D1 databases of a Miniflare, over HTTP: a Worker beside the tested ones runs the statements. Miniflare's
+ * own binding blocks the process at each `prepare` and `bind`, and takes a millisecond for each value.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { V4Namespace } from "miniflare";
-import { type MintedKey, mintKey, SET_MAC_KEY } from "./mint.ts";
+import { parse } from "smol-toml";
+import { insertKey, insertSecret, type KeyOptions, type MintedKey, mintKey, SET_MAC_KEY } from "./mint.ts";
 import { readText } from "./sources.ts";
-import { compatibilityDateOf } from "./worker-options.ts";
 
 const MIGRATIONS = join(import.meta.dirname, "..", "..", "migrations");
+
+/** The date of wrangler.toml. */
+export const COMPATIBILITY_DATE = String(parse(readText("wrangler.toml")).compatibility_date);
 
 const NAME = "database";
 
@@ -50,7 +53,7 @@ export function databaseWorker(d1Databases: V4Namespace) {
   return {
     name: NAME,
     modules: [{ type: "ESModule" as const, path: "database.js", contents: SCRIPT }],
-    compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
+    compatibilityDate: COMPATIBILITY_DATE,
     d1Databases,
     unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
   };
@@ -100,37 +103,41 @@ export async function migrate(db: Database): Promise<void> {
   await db.batch([...statements, SET_MAC_KEY].map((statement) => db.prepare(statement)));
 }
 
-export type KeyOptions = {
-  readonly plan?: string;
-  readonly perMinute?: number | null;
-  readonly perDay?: number | null;
-  readonly status?: string;
-  readonly expiresAt?: number;
-};
-
 export type TestKey = { readonly id: string; readonly key: string };
 
-export async function createKey(db: Database, options: KeyOptions = {}): Promise<TestKey> {
-  const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
-  const minted = await mintKey();
-  const insertKey = db.prepare(
-    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
-     values (?, 'test', ?, ?, ?, ?, ?, 0)`,
-  );
-  await db.batch([
-    insertKey.bind(minted.id, plan, perMinute, perDay, status, expiresAt),
-    insertSecret(db, minted),
-  ]);
-  return { id: minted.id, key: minted.key };
+/** Without `minted`: a new key. */
+export async function createKey(
+  db: Database,
+  { minted, ...options }: KeyOptions & { readonly minted?: MintedKey } = {},
+): Promise<TestKey> {
+  const made = minted ?? (await mintKey());
+  await db.batch(insertKey(made, options).map(([sql, ...values]) => db.prepare(sql).bind(...values)));
+  return { id: made.id, key: made.key };
 }
 
 export async function addSecret(db: Database, keyId: string): Promise<string> {
   const minted = await mintKey(keyId);
-  await insertSecret(db, minted).run();
+  const [sql, ...values] = insertSecret(minted);
+  await db
+    .prepare(sql)
+    .bind(...values)
+    .run();
   return minted.key;
 }
 
-function insertSecret(db: Database, { id, hash, hint }: MintedKey): Statement {
-  const insert = db.prepare("insert into key_secrets (hash, key_id, hint, created_at) values (?, ?, ?, 0)");
-  return insert.bind(hash, id, hint);
+/** A statement of D1 may run for 30 s. */
+const ORDERS_PER_STATEMENT = 50_000;
+
+/** Orders with the ids from 1 on. */
+export async function insertOrders(db: Database, count: number): Promise<void> {
+  for (let first = 1; first <= count; first += ORDERS_PER_STATEMENT) {
+    const last = Math.min(first + ORDERS_PER_STATEMENT - 1, count);
+    await db
+      .prepare(
+        `with recursive n (i) as (select ${first} union all select i + 1 from n where i < ${last})
+         insert into orders (id, pet_id, quantity, ship_date, complete)
+         select i, i % 5000, 1 + i % 9, '2026-01-01T00:00:00.000Z', i % 2 from n`,
+      )
+      .run();
+  }
 }

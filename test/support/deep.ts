@@ -1,4 +1,4 @@
-/** `npm run test:deep` sets DEEP=1: properties run many times with free seeds. `npm test` runs them a few times with a fixed seed. */
+/** With DEEP=1 properties run many times with free seeds, else a few times with a fixed seed. */
 import fc from "fast-check";
 import { inject } from "vitest";
 

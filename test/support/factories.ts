@@ -1,46 +1,21 @@
 /** Creates keys and orders in D1. Each has its own id, because storage is shared within a test file. */
 import { env } from "cloudflare:workers";
-import { mintKey, newKeyId } from "./mint.ts";
+import { insertKey, insertSecret, type KeyOptions, mintKey, type SqlStatement } from "./mint.ts";
 
 export type TestKey = { id: string; key: string };
 
-type KeyOptions = {
-  plan?: string;
-  perMinute?: number;
-  perDay?: number;
-  status?: "active" | "disabled" | "revoked";
-  expiresAt?: number;
-  /** Whether the key has been used before, so that the admin API calls its limiter. */
-  used?: boolean;
-};
+const prepare = ([sql, ...values]: SqlStatement) => env.DB.prepare(sql).bind(...values);
 
 export async function createKey(options: KeyOptions = {}): Promise<TestKey> {
-  const id = newKeyId();
-  await env.DB.prepare(
-    `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at, first_used_at)
-     values (?, 'test', ?, ?, ?, ?, ?, 0, ?)`,
-  )
-    .bind(
-      id,
-      options.plan ?? "business",
-      options.perMinute ?? null,
-      options.perDay ?? null,
-      options.status ?? "active",
-      options.expiresAt ?? null,
-      options.used === true ? 1 : null,
-    )
-    .run();
-  return { id, key: await addSecret(id) };
+  const minted = await mintKey();
+  await env.DB.batch(insertKey(minted, options).map(prepare));
+  return { id: minted.id, key: minted.key };
 }
 
 export async function addSecret(keyId: string, expiresAt: number | null = null): Promise<string> {
-  const { key, hash, hint } = await mintKey(keyId);
-  await env.DB.prepare(
-    "insert into key_secrets (hash, key_id, hint, created_at, expires_at) values (?, ?, ?, 0, ?)",
-  )
-    .bind(hash, keyId, hint, expiresAt)
-    .run();
-  return key;
+  const minted = await mintKey(keyId);
+  await prepare(insertSecret(minted, expiresAt)).run();
+  return minted.key;
 }
 
 let lastOrderId = 1_000_000;

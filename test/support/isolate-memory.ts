@@ -1,14 +1,14 @@
-/** The memory of one isolate, from workerd's inspector: without that of D1's isolates, which are in the same process locally. */
+/** The memory of one isolate, from workerd's inspector. Locally D1's isolates are in the same process. */
 
 const MAX_WAIT_MS = 5_000;
 
-/** Of the Worker, as workerd's inspector lists it. */
+/** The Worker's isolate, as workerd's inspector lists it. */
 export const WORKER_ISOLATE = "core:user:main";
 
 export type IsolateMemory = {
   /**
-   * Megabytes now: JavaScript's heap with its garbage, and the bytes of ArrayBuffers. Undefined without an answer in time:
-   * an isolate answers while it has a request.
+   * Megabytes now: JavaScript's heap with its garbage, and the bytes of ArrayBuffers. Undefined without an
+   * answer in time: an isolate answers while it has a request.
    */
   readonly now: () => Promise<number | undefined>;
   /** The same, without garbage. */

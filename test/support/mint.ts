@@ -25,6 +25,39 @@ export async function mintKey(id = newKeyId(), location: Location | null = null)
   return { id, key, hash: await hashKey(key), hint: maskKey(key) };
 }
 
+export type KeyOptions = {
+  readonly plan?: string;
+  readonly perMinute?: number | null;
+  readonly perDay?: number | null;
+  readonly status?: string;
+  readonly expiresAt?: number;
+  /** Whether the key has been used before, so that the admin API calls its limiter. */
+  readonly used?: boolean;
+};
+
+/** SQL and the values that are bound to it. */
+export type SqlStatement = readonly [sql: string, ...values: (string | number | null)[]];
+
+/** What writes a key with its secret to D1. */
+export function insertKey(minted: MintedKey, options: KeyOptions = {}): SqlStatement[] {
+  const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
+  return [
+    [
+      `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at, first_used_at)
+       values (?, 'test', ?, ?, ?, ?, ?, 0, ?)`,
+      ...[minted.id, plan, perMinute, perDay, status, expiresAt, options.used ? 1 : null],
+    ],
+    insertSecret(minted),
+  ];
+}
+
+export function insertSecret({ id, hash, hint }: MintedKey, expiresAt: number | null = null): SqlStatement {
+  return [
+    "insert into key_secrets (hash, key_id, hint, created_at, expires_at) values (?, ?, ?, 0, ?)",
+    ...[hash, id, hint, expiresAt],
+  ];
+}
+
 /** A key whose MAC is wrong. */
 export async function inventKey(): Promise<string> {
   const { key } = await mintKey();

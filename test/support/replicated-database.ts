@@ -1,34 +1,40 @@
 /**
- * D1 with read replication: a primary and two replicas that lag, behind the interface of the binding. All three are local
- * databases. A state is a copy of all rows of the primary, and its number is the bookmark. A replica moves from state to state.
+ * D1 with read replication: a primary and two replicas that lag, behind the interface of the binding. All
+ * three are local databases. A state is a copy of all rows of the primary, and its number is the bookmark. A
+ * replica moves from state to state.
  */
 import { applyD1Migrations } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 
 type Row = Record<string, unknown>;
-type State = ReadonlyMap<string, readonly Row[]>;
+/** The rows of each table as JSON. */
+type State = ReadonlyMap<string, string>;
 
 class Replica {
   readonly database: D1Database;
+  readonly #tables = new Map<string, string>();
   state = 0;
 
   constructor(database: D1Database) {
     this.database = database;
   }
 
+  /** Copies the tables that differ. */
   async apply(number: number, state: State): Promise<void> {
     this.state = number;
-    const inserts = [...state].flatMap(([table, rows]) => {
-      const [first] = rows;
-      if (!first) return [];
+    const statements = [...state].flatMap(([table, json]) => {
+      if (this.#tables.get(table) === json) return [];
+      this.#tables.set(table, json);
+      const empty = this.database.prepare(`delete from ${table}`);
+      const [first]: Row[] = JSON.parse(json);
+      if (!first) return [empty];
       const columns = Object.keys(first);
       const values = columns.map((column) => `value ->> '$.${column}'`);
       const sql = `insert into ${table} (${columns}) select ${values} from json_each(?)`;
-      return [this.database.prepare(sql).bind(JSON.stringify(rows))];
+      return [empty, this.database.prepare(sql).bind(json)];
     });
-    const deletes = [...state.keys()].map((table) => this.database.prepare(`delete from ${table}`));
     const deferForeignKeys = this.database.prepare("pragma defer_foreign_keys = on");
-    await this.database.batch([deferForeignKeys, ...deletes, ...inserts]);
+    await this.database.batch([deferForeignKeys, ...statements]);
   }
 }
 
@@ -66,7 +72,7 @@ export class ReplicatedDatabase {
     return database;
   }
 
-  /** Rows that were written to the primary past this object are now in its newest state, and in the replicas. */
+  /** Copies rows that were written to the primary past this object to its newest state and the replicas. */
   replicate(): Promise<void> {
     return this.#inTurn(async () => {
       await this.#addState();
@@ -164,7 +170,9 @@ export class ReplicatedDatabase {
     const results = await this.#primary.batch<Row>(
       this.#tables.map((table) => this.#primary.prepare(`select * from ${table}`)),
     );
-    this.#states.push(new Map(this.#tables.map((table, i) => [table, results[i]?.results ?? []])));
+    this.#states.push(
+      new Map(this.#tables.map((table, i) => [table, JSON.stringify(results[i]?.results ?? [])])),
+    );
   }
 
   #inTurn<T>(query: () => Promise<T>): Promise<T> {

@@ -1,4 +1,4 @@
-/** The service as clients see it: over HTTP, with its pages and its own storage. Every response is checked. */
+/** The service over HTTP, with its pages and its own storage. Every response is checked. */
 import { checkResponses } from "./check-response.ts";
 import type { Database } from "./database.ts";
 import { RequestLog } from "./request-log.ts";
@@ -65,8 +65,8 @@ export type Service = Awaited<ReturnType<typeof startService>>;
 let shared: Promise<Service> | undefined;
 
 /**
- * The service that the test files of one worker process share, with an empty database and the plans as migrated. It is
- * not closed: it ends with the process.
+ * The service that the test files of one worker process share, with an empty database and the plans as
+ * migrated. It is not closed: it ends with the process.
  */
 export async function openService(): Promise<Service> {
   shared ??= startService();
@@ -75,7 +75,7 @@ export async function openService(): Promise<Service> {
   return service;
 }
 
-/** Throws if the shared service has not written exactly one line for each request, or if a line has a secret. */
+/** Throws if the shared service has not written one line for each request, or if a line has a secret. */
 export async function checkSharedLog(): Promise<void> {
   await (await shared)?.log.check();
 }
@@ -101,7 +101,7 @@ async function emptyDatabase(db: Database): Promise<void> {
   ]);
 }
 
-/** Resolves when at least `seconds` of the current UTC minute are left, so that a burst stays within one minute. */
+/** Resolves when `seconds` of the current UTC minute are left, so that a burst stays within one minute. */
 export async function untilMinuteHas(seconds: number): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < seconds * 1000) await new Promise((resolve) => setTimeout(resolve, leftMs + 20));

@@ -7,7 +7,7 @@ import { PROJECT } from "./cli.ts";
 
 export type Started = {
   readonly child: ChildProcess;
-  /** Of both output streams. */
+  /** The text of both output streams. */
   readonly output: () => string;
   /** Resolves once the text is in the output; rejects if the process ends before. */
   readonly until: (text: string) => Promise<void>;
@@ -29,7 +29,7 @@ export function spawnStart(...args: string[]): Started {
   return spawnGroup(process.execPath, ["src/tools/run.js", "src/tools/start.ts", ...args]);
 }
 
-/** In a process group of its own, as a terminal has it. What is still running after the file's tests is killed. */
+/** In a process group of its own, as in a terminal. What still runs after the file's tests is killed. */
 export function spawnGroup(command: string, args: readonly string[]): Started {
   const child = spawn(command, args, {
     cwd: PROJECT,

@@ -1,4 +1,4 @@
-/** A whole number as the value of an option, for the programs of the tests and the benchmark. */
+/** A whole number as the value of an option, for the programs of the tests. */
 import { InvalidArgumentError } from "commander";
 
 export const MAX_SEED = 2 ** 31 - 1;

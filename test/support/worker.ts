@@ -1,4 +1,4 @@
-/** Shared by the tests in workerd: an app as one isolate, its bindings and log, the clock, and what limiters load and write. */
+/** For the tests in workerd: an app as one isolate, its bindings, log and clock, and what limiters load. */
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
@@ -6,10 +6,11 @@ import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker from "../../src/worker/index.ts";
 import type { KeyLimiter } from "../../src/worker/key-limiter.ts";
+import { wrapDatabase } from "./wrap-database.ts";
 
 export const LIST = "/v1/store/orders";
 
-/** Sends a request to one app, which has the caches of one isolate. Two apps share D1 and the limiters, nothing else. */
+/** Sends a request to one app, which has the caches of one isolate. Two apps share D1 and the limiters. */
 export type App = (
   path: string,
   init?: RequestInit & { key?: string; bindings?: Partial<Bindings>; origin?: string },
@@ -43,17 +44,13 @@ export type WatchedDatabase = {
 export function watchDatabase(): WatchedDatabase {
   let recorded: string[] = [];
   let failure: { message: string; sql: RegExp } | undefined;
-  const prepare = (sql: string) => {
-    recorded.push(sql);
-    return failure?.sql.test(sql) ? failingStatement(failure.message) : env.DB.prepare(sql);
-  };
-  const batch = async (statements: D1PreparedStatement[]) => {
-    const failing = statements.find((statement) => failingStatements.has(statement));
-    return failing ? failing.all() : env.DB.batch(statements);
-  };
+  const DB = wrapDatabase(env.DB, async (sql, run) => {
+    recorded.push(...sql);
+    if (failure && sql.some((each) => failure?.sql.test(each))) throw new Error(failure.message);
+    return run();
+  });
   return {
-    // The app uses these two members. A use of any other member would throw.
-    DB: { prepare, batch } as unknown as D1Database,
+    DB,
     queries() {
       const since = recorded;
       recorded = [];
@@ -63,19 +60,6 @@ export function watchDatabase(): WatchedDatabase {
       failure = message === undefined ? undefined : { message, sql };
     },
   };
-}
-
-const failingStatements = new WeakSet<D1PreparedStatement>();
-
-function failingStatement(message: string): D1PreparedStatement {
-  const fail = async () => {
-    throw new Error(message);
-  };
-  const statement = { bind: () => statement, all: fail, raw: fail, run: fail, first: fail };
-  // drizzle and the app use these members only.
-  const failing = statement as unknown as D1PreparedStatement;
-  failingStatements.add(failing);
-  return failing;
 }
 
 /** The real limiters. Records the names and location hints of those that are addressed. */
@@ -131,13 +115,13 @@ export function limiterOf(keyId: string): DurableObjectStub<KeyLimiter> {
   return env.KEY_LIMITER.getByName(keyId);
 }
 
-/** Sets the clock of the Worker and of its objects; timers stay real. Use a time far in the future, or alarms would run. */
+/** Sets the clock; timers stay real. Use a time far in the future, or alarms would run. */
 export function setClock(atMs: number): void {
   vi.useFakeTimers({ toFake: ["Date"] });
   vi.setSystemTime(atMs);
 }
 
-/** Before each test of the file: captures the log and sets the clock. After it: restores both, and every mock. */
+/** Captures the log and sets the clock before each test. Restores both, and every mock, after it. */
 export function startEachTestAt(atMs: number): void {
   beforeEach(() => {
     captureLog();
@@ -204,8 +188,8 @@ export function watchPolicyLoads() {
       return since;
     },
     /**
-     * From now on each query of a load goes through `wrapper`, which can delay the query or its answer, or fail.
-     * `isMark`: the second query of a key's first load, which marks the key as used.
+     * From now on each query of a load goes through `wrapper`, which can delay the query or its answer, or
+     * fail. `isMark`: the second query of a key's first load, which marks the key as used.
      */
     wrap(wrapper: (query: Query, isMark: boolean) => Promise<D1Result[]>): void {
       around = wrapper;

@@ -1,14 +1,16 @@
 /**
- * The Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken HTTP
- * reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and are slower.
+ * The Worker with the bindings of the real wrangler.toml, in a workerd of its own that listens itself: broken
+ * HTTP reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and
+ * are slower.
  */
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { convertV4MiniflareOptions, Miniflare, type V4Namespace } from "miniflare";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
-import { residentMegabytesOf } from "../bench/cpu-time.ts";
-import { addSecret, createKey, databaseWorker, type KeyOptions, migrate, openDatabase } from "./database.ts";
+import { setup as buildPages } from "./build-pages.ts";
+import { addSecret, createKey, databaseWorker, migrate, openDatabase } from "./database.ts";
+import { residentMegabytesOf, workerdProcesses } from "./workerd-process.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 
@@ -18,8 +20,9 @@ export const ADMIN_TOKEN = "an-admin-token-for-the-tests-only";
 export const UNLIMITED = { plan: "enterprise", perMinute: 1_000_000_000, perDay: 1_000_000_000 };
 
 /**
- * A file that does not exist, in place of the developer's .dev.vars: wrangler prints a line for each file that it reads, which is no JSON.
- * Its types lack `envFiles`, and refuse an object with no member that they have.
+ * A file that does not exist, in place of the developer's .dev.vars: wrangler prints a line for each file
+ * that it reads, which is no JSON. Its types lack `envFiles`, and refuse an object with no member that they
+ * have.
  */
 const NO_DEV_VARS = { overrides: {}, envFiles: ["no-dev-vars"] };
 
@@ -28,35 +31,56 @@ export type Workerd = Awaited<ReturnType<typeof startWorkerd>>;
 type Options = {
   /** Another entry point than that of wrangler.toml. */
   readonly entry?: string;
+  /** A Worker that is bundled already, in place of an entry point. */
+  readonly script?: string;
   readonly vars?: Readonly<Record<string, string>>;
-  /** Serves the pages, too, which test/support/build-pages.ts has built. Every request then passes Cloudflare's router first. */
+  /** So many isolates of the Worker share D1 and the limiters. */
+  readonly isolates?: number;
+  /** Databases beside those of wrangler.toml: their names by binding. */
+  readonly databases?: Readonly<Record<string, string>>;
+  /** Where storage is kept. Without it, storage ends with the service. */
+  readonly folder?: string;
+  /** Serves the pages, too, which are built before. Every request then passes Cloudflare's router first. */
   readonly hasPages?: true;
   readonly hasInspector?: true;
   /** Each line that the Worker or workerd writes. */
   readonly onLog?: (line: string) => void;
 };
 
-export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog }: Options = {}) {
+const FIRST = "main";
+
+export async function startWorkerd(options: Options = {}) {
+  const { entry, vars, isolates = 1, databases = {}, folder, hasPages, hasInspector, onLog } = options;
   const toml = join(ROOT, "wrangler.toml");
   const { workerOptions, main } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
   if (main === undefined) throw new Error("wrangler.toml names no main file");
   const { assets: _, ...withoutPages } = workerOptions;
-  const { d1Databases } = workerOptions as { d1Databases: V4Namespace }; // its type leaves the bindings out
-  const known = new Set(workerdPids());
+  const bindings = workerOptions as Bindings; // its type leaves them out
+  const d1Databases = { ...bindings.d1Databases, ...databases };
+  const contents = options.script ?? (await bundled(entry ?? main));
+  const ofFirst = Object.entries(bindings.durableObjects).map(([name, each]) => [
+    name,
+    { ...each, scriptName: FIRST },
+  ]);
+  const names = Array.from({ length: isolates }, (_, i) => (i === 0 ? FIRST : `${FIRST}-${i}`));
+  const known = workerdProcesses().map(({ pid }) => pid);
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       host: "127.0.0.1",
       port: 0,
       ...(hasInspector ? { inspectorPort: 0 } : {}),
+      ...(folder === undefined ? {} : { resourcePersistencePath: folder }),
       handleStructuredLogs: ({ message }) => onLog?.(message),
       workers: [
-        {
+        ...names.map((name) => ({
           ...(hasPages ? workerOptions : withoutPages),
-          name: "main",
-          modules: [{ type: "ESModule", path: "index.js", contents: await bundled(entry ?? main) }],
+          name,
+          modules: [{ type: "ESModule" as const, path: "index.js", contents }],
           bindings: { ADMIN_TOKEN, ...vars }, // they replace the vars that an operator has set
+          d1Databases,
+          ...(name === FIRST ? {} : { durableObjects: Object.fromEntries(ofFirst) }),
           unsafeDirectSockets: [{ host: "127.0.0.1", port: 0 }],
-        },
+        })),
         databaseWorker(d1Databases),
       ],
     }),
@@ -64,22 +88,32 @@ export async function startWorkerd({ entry, vars, hasPages, hasInspector, onLog 
   await miniflare.ready;
   const db = await openDatabase(miniflare, "DB");
   await migrate(db);
-  const pid = workerdPids().find((each) => !known.has(each));
+  const process = workerdProcesses().find(({ pid }) => !known.includes(pid));
+  const urls = await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
+  const [url] = urls;
+  if (url === undefined) throw new Error("a service has at least one isolate");
   return {
-    /** Of workerd itself. */
-    url: await miniflare.unsafeGetDirectURL("main"),
+    /** workerd's own, of each isolate. */
+    urls,
+    url,
     db,
+    openDatabase: (binding: string) => openDatabase(miniflare, binding),
     /** Miniflare's own, which blocks the process. */
-    binding: () => miniflare.getD1Database("DB", "main"),
+    binding: () => miniflare.getD1Database("DB", FIRST),
     inspectorUrl: () => miniflare.getInspectorURL(),
     /** Megabytes. Undefined without /proc. */
-    residentMemory: () => (pid === undefined ? undefined : residentMegabytesOf({ pid })),
+    residentMemory: () => process && residentMegabytesOf(process),
     adminToken: ADMIN_TOKEN,
-    createKey: (key?: KeyOptions) => createKey(db, key),
+    createKey: (key?: Parameters<typeof createKey>[1]) => createKey(db, key),
     addSecret: (keyId: string) => addSecret(db, keyId),
     close: () => miniflare.dispose(),
   };
 }
+
+type Bindings = {
+  readonly d1Databases: Readonly<Record<string, string>>;
+  readonly durableObjects: Readonly<Record<string, object>>;
+};
 
 /** By entry point. */
 const bundles = new Map<string, Promise<string>>();
@@ -90,7 +124,9 @@ function bundled(main: string): Promise<string> {
   return known;
 }
 
-async function bundle(main: string): Promise<string> {
+/** The Worker as one file. It has the document of the admin API, which the build makes. */
+export async function bundle(main: string): Promise<string> {
+  if (!existsSync(join(ROOT, "dist", "admin-openapi.txt"))) buildPages();
   const { outputFiles } = await build({
     entryPoints: [main],
     bundle: true,
@@ -103,24 +139,4 @@ async function bundle(main: string): Promise<string> {
   const [file] = outputFiles;
   if (!file) throw new Error("esbuild wrote no file");
   return file.text;
-}
-
-/** The processes named workerd that this process has started; none without /proc. */
-function workerdPids(): number[] {
-  try {
-    return readdirSync("/proc")
-      .filter((name) => /^\d+$/.test(name) && isOurWorkerd(name))
-      .map(Number);
-  } catch {
-    return [];
-  }
-}
-
-function isOurWorkerd(pid: string): boolean {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, "utf8");
-    return status.startsWith("Name:\tworkerd\n") && status.includes(`\nPPid:\t${process.pid}\n`);
-  } catch {
-    return false; // the process has ended meanwhile
-  }
 }

@@ -5,9 +5,9 @@ import { MAX_FAILURES } from "../../src/worker/admin/sign-in/sign-in-limit.ts";
 import { readText } from "../support/sources.ts";
 
 type Environment = {
-  d1_databases: { binding: string; database_name: string; database_id: string }[];
+  d1_databases: { binding: string }[];
   durable_objects: unknown;
-  ratelimits: { name: string; namespace_id: string; simple: { limit: number; period: number } }[];
+  ratelimits: { name: string; simple: { limit: number; period: number } }[];
 };
 type Configuration = Environment & {
   observability: unknown;
@@ -33,14 +33,6 @@ describe("wrangler.toml", () => {
       ratelimits: ratelimits.map(({ name, simple }) => ({ name, simple })),
     });
     expect(bindings(staging)).toEqual(bindings(production));
-  });
-
-  it("gives staging no database and no rate-limit counts of production", ({ expect }) => {
-    const ids = ({ d1_databases, ratelimits }: Environment) => [
-      ...d1_databases.flatMap(({ database_id, database_name }) => [database_id, database_name]),
-      ...ratelimits.map(({ namespace_id }) => namespace_id),
-    ];
-    expect(ids(staging).filter((id) => ids(production).includes(id))).toEqual([]);
   });
 
   it("has the two crons that the Worker tells apart", ({ expect }) => {

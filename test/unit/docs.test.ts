@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import { describe, it } from "vitest";
 import { toHtml } from "../../src/tools/markdown.ts";
-import { exists, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
+import { exists, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
 const documents = markdownFiles();
 
@@ -27,13 +27,6 @@ describe("the documents", () => {
         expect(html).toContain(`id="${anchorOf(heading)}"`);
     },
   );
-
-  it("have each decision that the code cites", ({ expect }) => {
-    const decided = [...readText("docs/decisions.md").matchAll(/^## ADR-(\d+)\./gm)].map(([, n]) => n);
-    const files = [...filesUnder("src", ".ts"), ...filesUnder("src", ".tsx"), ...filesUnder("test", ".ts")];
-    const cited = files.flatMap((file) => [...readText(file).matchAll(/\bADR-(\d+)/g)].map(([, n]) => n));
-    expect(cited.filter((number) => !decided.includes(number))).toEqual([]);
-  });
 });
 
 /** The targets of a document's links to this repository. */

@@ -1,4 +1,4 @@
-/** What the log says beside the one line of test/http/walk.test.ts: the time of each step, and limits that override a plan's. */
+/** The log beside the one line of the walk: the time of each step, and limits that override a plan's. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { createKey } from "../support/factories.ts";

@@ -1,4 +1,4 @@
-/** The hourly deletion of old rows: what goes, what stays, and that one table's failure does not keep the others. */
+/** The hourly deletion of old rows: what goes, what stays, also if the rows of one table cannot go. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import worker from "../../src/worker/index.ts";
@@ -92,7 +92,7 @@ async function keyWithSecrets(...daysSinceEnd: (number | null)[]): Promise<strin
   return key;
 }
 
-/** Those of such a key that stay. */
+/** The secrets of such a key that stay. */
 async function secretsLeft(...daysSinceEnd: (number | null)[]): Promise<unknown[]> {
   const key = await keyWithSecrets(...daysSinceEnd);
   await deleteExpiredRows(env, NOW);

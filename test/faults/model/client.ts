@@ -18,7 +18,7 @@ export type Answer = {
   readonly headers: Headers;
   /** Undefined: the body broke off. */
   readonly text: string | undefined;
-  /** Of an Error object. */
+  /** The code of an Error object. */
   readonly code: string | undefined;
   readonly trace: readonly TraceEvent[];
 };
@@ -70,7 +70,7 @@ export async function send(world: World, credential: string, call: Call): Promis
   return answer;
 }
 
-/** The limiter is waited for so long, at TIMEOUT_SPEED: a machine that is that busy shows nothing of the service. */
+/** How long the limiter is waited for, at TIMEOUT_SPEED. A machine that is busier shows nothing. */
 const SLOW_MACHINE_MS = 900;
 
 export class TooSlow extends Error {}
@@ -183,7 +183,7 @@ function checkAge(world: World, key: KeyModel, { fault, loadedAtMs }: AdmitEvent
   key.loadedAtMs = loadedAtMs;
 }
 
-/** Unless the object was made to fail, it is the policy that cannot be loaded, and there is none that is young enough. */
+/** Unless the object was made to fail, the policy cannot be loaded, and none is young enough. */
 function checkFailure(world: World, { loadedAtMs }: KeyModel, { by }: AdmitEvent): void {
   if (by !== undefined) return;
   if (world.policies === "none") throw new Mismatch("the limiter failed, and D1 answers");

@@ -1,6 +1,7 @@
 /**
- * What clients and operators may see of one key's limiter, as docs/promises.md says. It shares no code and no constants with
- * the real one. What a crash may have cost is an interval, until a response shows the exact figure.
+ * What clients and operators may see of one key's limiter, as docs/promises.md says. It shares no code and no
+ * constants with the real one. What a crash may have cost is an interval, until a response shows the exact
+ * figure.
  */
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -60,7 +61,7 @@ export class LimiterModel {
   readonly #storedUsage = new Map<number, { refused: number; banned: number }>();
   /** What the last admitted request, or one before it, may have reserved. */
   #reservedAtMost = 0;
-  /** As `#reservedAtMost`, of an earlier minute: of the day, it is lost if the object is reset before it counts again. */
+  /** The same of an earlier minute: the day loses it if the object is reset before it counts again. */
   #reservedBefore = 0;
   /** The hour in whose usage the reserve is stored. */
   #reservedHour = 0;

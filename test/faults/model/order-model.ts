@@ -1,7 +1,7 @@
 /** The orders as the requests so far leave them: what a list shows, and what was cancelled. */
 import { Mismatch } from "./limiter-model.ts";
 
-/** Of the orders that steps choose from. Some are beyond what a JavaScript number holds. */
+/** The ids that steps choose from. Some are beyond what a JavaScript number holds. */
 export const ORDER_IDS = [
   "1",
   "2",
@@ -81,8 +81,8 @@ export class OrderModel {
   }
 
   /**
-   * The list of a key is the current one or that of a replica which is not too old for the key. One revision has one ETag, and one ETag has
-   * one revision.
+   * The list of a key is the current one or that of a replica which is not too old for the key. One revision
+   * has one ETag, and one ETag has one revision.
    */
   checkList(keyId: string, etag: string, json: string): void {
     const first = this.#firstRevisions.get(keyId) ?? 0;

@@ -1,7 +1,7 @@
 /** The service under test beside the model of it: keys, orders, audit rows and the clock of one run. */
 import { setTimeout as pause } from "node:timers/promises";
-import { mintKey } from "../../support/mint.ts";
-import { type FaultService, insertKey, type SqlRow } from "../service.ts";
+import { insertKey, mintKey } from "../../support/mint.ts";
+import type { FaultService, SqlRow } from "../service.ts";
 import type { PolicyFault, ReportFault } from "../worker/control.ts";
 import { LimiterModel, type Limits, Mismatch, type Policy } from "./limiter-model.ts";
 import { ORDER_IDS, OrderModel } from "./order-model.ts";
@@ -11,7 +11,7 @@ export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;
 export const DAY = 86_400 * SECOND;
 
-/** Of real time: more than a second without a request, at IDLE_FLUSH_SPEED, as the machine may be busy. */
+/** In real time: more than a second without a request, at IDLE_FLUSH_SPEED, as the machine may be busy. */
 const PAUSE_MS = 400;
 
 export const PLAN_LIMITS = {
@@ -39,13 +39,13 @@ export type KeyModel = {
 
 /** What holds during all of a run. */
 export type Conditions = {
-  /** How far the clock of each isolate is ahead of the limiters'. The first isolate has the limiters, and their clock. */
+  /** How far each isolate's clock is ahead of the limiters'. The first isolate has the limiters' clock. */
   readonly skewsMs: readonly number[];
   /** Whether lists are read from replicas, too. */
   readonly hasReplicas: boolean;
 };
 
-/** Alarms that run while the clock moves. D1 may be down for days, with an alarm each minute: later ones are late. */
+/** Alarms that run while the clock moves. D1 may be down for days, with an alarm each minute. */
 const MAX_ALARMS_PER_MOVE = 12;
 
 /** The second run's storage begins later than everything that the first run has stored. */
@@ -142,7 +142,7 @@ export class World {
 
   async #insertKey(plan: PlanId, perMinute: number | null, perDay: number | null): Promise<void> {
     const key = await mintKey();
-    await this.service.sql(...insertKey({ ...key, plan, perMinute, perDay }));
+    await this.service.sql(...insertKey(key, { plan, perMinute, perDay }));
     this.addKey(key.id, key.key, plan, perMinute, perDay);
   }
 
@@ -336,7 +336,7 @@ export class World {
 
 type StoredHour = number | [admitted: number, refused: number, banned: number, minutes: object];
 
-/** The figures of each hour of a day, which add up to the day's, as the minutes do to the hour's refusals. */
+/** The figures of each hour. They add up to the day's, and an hour's refusals are those of its minutes. */
 function hoursOf(row: SqlRow): [hourMs: number, figures: number[]][] {
   // Written by the service.
   const stored = JSON.parse(String(row.hours)) as StoredHour[];

@@ -37,7 +37,7 @@ async function listOrders(
 const MANY = 10_500;
 const FIRST_OF_MANY = 2_000_000;
 
-/** More orders than one query reads, in an isolate that has none cached, so that D1 can fail in the middle of a list. */
+/** More orders than one query reads, and none cached, so that D1 can fail in the middle of a list. */
 const longList = step(
   "long list",
   { isolate, key: anyKey, skip: fc.integer({ min: 1, max: 5 }), times: fc.constantFrom(1, 2, 9) },
@@ -181,7 +181,7 @@ const wait = step(
   },
 );
 
-/** One without the shape of a key, one whose MAC is wrong, and one that the service may have made and D1 does not have. */
+/** A text that is no key, a key whose MAC is wrong, and a key that D1 does not have. */
 const UNKNOWN = {
   malformed: async () => "sok_none",
   invented: inventKey,

@@ -1,4 +1,4 @@
-/** Steps of operators with keys: issue, change, disable, rotate, revoke, ban, lift, and other limits for a plan. */
+/** Steps of operators: issue, change, disable, rotate, revoke and ban keys, lift bans, change plans. */
 import fc from "fast-check";
 import { type Answer, type Call, hasFailed, sendAsClient, sendAsOperator } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
@@ -7,7 +7,7 @@ import type { Faults } from "../worker/control.ts";
 import { anyKey, at, isolate, operatorFaults, type Step, step } from "./step.ts";
 
 type Change = {
-  /** Of the audit row. */
+  /** The call that the audit row names. */
   readonly audit: string;
   /** The status without a fault. */
   readonly expected: number;
@@ -26,8 +26,8 @@ async function operate(world: World, call: Call, change: Change): Promise<void> 
 type Made = { readonly answer: Answer; readonly isImmediate: boolean };
 
 /**
- * Sends the call. After a 5xx the audit says whether the change was made: there is never one without the other. If it is
- * not immediate, limiters may go by the policy that they have until the cron has told them.
+ * Sends the call. After a 5xx the audit says whether the change was made: there is never one without the
+ * other. If it is not immediate, limiters may go by the policy that they have until the cron has told them.
  */
 async function operateOnce(world: World, call: Call, change: Change): Promise<Made> {
   const answer = await sendAsOperator(world, call);
@@ -202,7 +202,7 @@ const lift = step(
 
 type Lift = { readonly isolate: number; readonly faults: Faults };
 
-/** Returns whether it has taken effect. A ban that could not be reported is not known to D1, and not lifted. */
+/** Returns whether it has taken effect. D1 does not know a ban that was not reported, and lifts none. */
 async function liftOnce(world: World, key: KeyModel, { isolate, faults }: Lift): Promise<boolean> {
   const { lastBan } = key.limiter;
   const isStrikeBanLive = lastBan !== null && world.nowMs < lastBan.endsAtMs && lastBan !== key.pardoned;

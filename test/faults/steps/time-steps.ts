@@ -1,4 +1,4 @@
-/** Steps of the platform: the clock moves, objects and isolates end, D1 does not answer to reports, the cron runs. */
+/** Steps of the platform: the clock moves, objects and isolates end, D1 does not answer, the cron runs. */
 import fc from "fast-check";
 import { DAY, MINUTE, SECOND } from "../model/world.ts";
 import { anyKey, at, isolate, type Step, step } from "./step.ts";

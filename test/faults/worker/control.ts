@@ -1,10 +1,10 @@
-/** What a test says to the Worker under test with each request, and what the Worker says back. Shared by both sides. */
+/** What a test says to the Worker under test with each request, and what the Worker says back. */
 
 /** An outage of D1: the query fails, or is executed and its answer is lost, or comes late. */
 export const D1_FAULTS = ["fail", "lost", "slow", "late"] as const;
-/** Of a call of the limiter, at the Worker: it is not sent, or its answer is lost; with an error that may be retried, or never. */
+/** A call of the limiter is not sent, or its answer is lost; with an error that may be retried, or never. */
 export const CALL_FAULTS = ["fail", "fail-retryable", "lost", "lost-retryable", "hang", "hang-lost"] as const;
-/** In the object: it throws before or after counting, its storage fails, or it is reset before or after counting. */
+/** The object throws before or after counting, its storage fails, or it is reset before or after. */
 export const OBJECT_FAULTS = [
   "throw-before",
   "throw-after",
@@ -62,11 +62,11 @@ export const TRACE_HEADER = "X-Test-Trace";
 /** As in src/limiter/store.ts: after this long without a change the exact state is stored. */
 export const IDLE_FLUSH_MS = 1_000;
 
-/** Timers run so many times faster than in production: the idle flush, and timeouts, which a busy machine must not reach. */
+/** How many times faster timers run: the idle flush, and timeouts, which a busy machine must not reach. */
 export const IDLE_FLUSH_SPEED = 20;
 export const TIMEOUT_SPEED = 2;
 
-/** What D1 and the runtime say of an outage (Cloudflare's documentation of D1's errors; the last one is workerd's own). */
+/** What D1 says of an outage (Cloudflare's documentation of D1's errors); the last is workerd's own. */
 export const D1_MESSAGES = [
   "D1_ERROR: Network connection lost.",
   "Network connection lost.",

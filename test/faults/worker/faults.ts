@@ -1,5 +1,6 @@
 /** Puts faults between the real Worker and D1, and between the real Worker and its limiters. */
 import type { Bindings } from "../../../src/worker/context.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import {
   D1_MESSAGES,
   type D1Fault,
@@ -27,45 +28,25 @@ type Strike = { readonly kind: D1Fault; readonly message: string } | undefined;
 
 /** D1, each call of which asks whether a fault strikes it. Its clock is the test's. */
 function faultyDatabase(db: D1Database, nowMs: () => number, strikeOf: (sql: string) => Strike): D1Database {
-  const originals = new WeakMap<object, { statement: D1PreparedStatement; sql: string }>();
-  const run = async <T>(sql: string, execute: () => Promise<T>): Promise<T> => {
-    const strike = strikeOf(sql);
+  const onTime = {
+    prepare: (sql: string) => db.prepare(sql.replaceAll("unixepoch()", `${Math.floor(nowMs() / 1000)}`)),
+    batch: <Row>(statements: D1PreparedStatement[]) => db.batch<Row>(statements),
+  };
+  return wrapDatabase(onTime, async (sql, run) => {
+    const strike = strikeOf(sql.join(";"));
     if (strike?.kind === "fail") throw new Error(strike.message);
     if (strike?.kind === "slow") await realPause(SLOW_MS);
     if (strike?.kind === "late") await realPause(LATE_MS);
-    const result = await execute();
+    const result = await run();
     if (strike?.kind === "lost") throw new Error(strike.message);
     return result;
-  };
-  const wrap = (statement: D1PreparedStatement, sql: string): D1PreparedStatement => {
-    const wrapped = {
-      bind: (...values: unknown[]) => wrap(statement.bind(...values), sql),
-      all: () => run(sql, () => statement.all()),
-      run: () => run(sql, () => statement.run()),
-      raw: () => run(sql, () => statement.raw()),
-      first: () => run(sql, () => statement.first()),
-    };
-    originals.set(wrapped, { statement, sql });
-    return wrapped as unknown as D1PreparedStatement; // drizzle and the Worker use these members only
-  };
-  const batch = (statements: D1PreparedStatement[]) => {
-    const unwrapped = statements.map((each) => originals.get(each) ?? { statement: each, sql: "" });
-    return run(unwrapped.map(({ sql }) => sql).join(";"), () =>
-      db.batch(unwrapped.map(({ statement }) => statement)),
-    );
-  };
-  // Without read replication, the Worker uses these two members only.
-  return {
-    prepare: (sql: string) =>
-      wrap(db.prepare(sql.replaceAll("unixepoch()", `${Math.floor(nowMs() / 1000)}`)), sql),
-    batch,
-  } as unknown as D1Database;
+  });
 }
 
 /** The copies of D1 that lag: the test moves them between steps. */
 type Replicas = { readonly DB_REPLICA_1?: D1Database; readonly DB_REPLICA_2?: D1Database };
 
-/** D1 with read replication of the orders. The revision is the bookmark. Each query of a session goes to one of the copies that are new enough. */
+/** D1 with replicas of the orders. A query goes to a copy whose revision, the bookmark, is new enough. */
 function replicatedDatabase(env: Bindings & Replicas, faultyOf: (db: D1Database) => D1Database): D1Database {
   const copies = [env.DB, env.DB_REPLICA_1, env.DB_REPLICA_2].filter((db) => db !== undefined);
   const withSession = (start: string) => {
@@ -146,12 +127,6 @@ export function faultyBindings(env: Bindings, instruction: Instruction, trace: T
     KEY_LIMITER: faultyLimiters(env.KEY_LIMITER, instruction, trace),
     ...instruction.vars,
   };
-}
-
-/** Each read of D1 takes SLOW_MS. */
-export function withSlowReads(env: Bindings): Bindings {
-  const strikeOf = (sql: string): Strike => (isWrite(sql) ? undefined : { kind: "slow", message: "" });
-  return { ...env, DB: faultyDatabase(env.DB, Date.now, strikeOf) };
 }
 
 function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strike {

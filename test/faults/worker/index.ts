@@ -1,4 +1,4 @@
-/** The real Worker, with a clock that the test sets and with faults that the test asks for. Never deployed. */
+/** The real Worker, with a clock that the test sets and with faults that the test asks for. */
 import { env as moduleEnv } from "cloudflare:workers";
 import { MAX_KEYS_A_RUN, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
 import { createApp } from "../../../src/worker/app.ts";
@@ -23,7 +23,6 @@ import {
   limitersDatabase,
   type ObjectInstruction,
   type ObjectResult,
-  withSlowReads,
 } from "./faults.ts";
 
 const realNow = Date.now;
@@ -31,13 +30,11 @@ let nowMs: number | undefined;
 Date.now = () => nowMs ?? realNow();
 
 const realSetTimeout = globalThis.setTimeout;
-// The load run needs the timeouts of production.
-if (!("REAL_TIMERS" in moduleEnv))
-  globalThis.setTimeout = ((handler: () => void, ms = 0) =>
-    realSetTimeout(
-      handler,
-      ms / (ms === IDLE_FLUSH_MS ? IDLE_FLUSH_SPEED : TIMEOUT_SPEED),
-    )) as typeof setTimeout; // the Worker passes these two arguments only
+globalThis.setTimeout = ((handler: () => void, ms = 0) =>
+  realSetTimeout(
+    handler,
+    ms / (ms === IDLE_FLUSH_MS ? IDLE_FLUSH_SPEED : TIMEOUT_SPEED),
+  )) as typeof setTimeout; // the Worker passes these two arguments only
 
 if (!("LOGS" in moduleEnv)) {
   console.log = () => {};
@@ -54,7 +51,7 @@ export default {
     if (pathname.startsWith("/__test/"))
       return Response.json((await control(pathname.slice(8), request, env)) ?? null);
     const header = request.headers.get(INSTRUCTION_HEADER);
-    if (header === null) return app.fetch(request, "SLOW_READS" in env ? withSlowReads(env) : env, ctx);
+    if (header === null) return app.fetch(request, env, ctx);
     const instruction = JSON.parse(header) as Instruction; // written by the test from a value of this type
     nowMs = instruction.nowMs + (instruction.skewMs ?? 0);
     const trace: TraceEvent[] = [];

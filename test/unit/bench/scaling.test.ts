@@ -1,6 +1,6 @@
 /** docs/performance.md has the tables that `npm run bench -- --scaling` prints. */
 import { it } from "vitest";
-import { scalingTables } from "../../bench/scaling.ts";
+import { scalingTables } from "../../../bench/scaling.ts";
 import { readText } from "../../support/sources.ts";
 
 it("docs/performance.md has the tables of --scaling", ({ expect }) => {

@@ -1,13 +1,11 @@
-/** The parts of the fuzzer: repeatable inputs, responses as bytes, what is found wrong in an answer, and smaller inputs. */
+/** The parts of the fuzzer: inputs, responses as bytes, and what is found wrong in an answer. */
+import fc from "fast-check";
 import { describe, it } from "vitest";
-import { ADMIN_KINDS } from "../../fuzz/admin-inputs.ts";
+import { adminKinds } from "../../fuzz/admin-inputs.ts";
 import { problemOf, problemOfLog } from "../../fuzz/checks.ts";
-import { CLIENT_KINDS } from "../../fuzz/client-inputs.ts";
-import { bytesOf, type Input, printable, type Target, utf8 } from "../../fuzz/input.ts";
-import { Random } from "../../fuzz/random.ts";
+import { clientKinds } from "../../fuzz/client-inputs.ts";
+import { type Input, printable, type Target, utf8 } from "../../fuzz/input.ts";
 import { type Answer, parseResponses } from "../../fuzz/responses.ts";
-import { shrink } from "../../fuzz/shrink.ts";
-import { MAX_SEED, wholeNumber } from "../../support/whole-number.ts";
 
 const target: Target = {
   key: "sok_key",
@@ -44,32 +42,11 @@ const problem = (answered: Answer, of: Input = input) =>
   problemOf({ input: of, answers: [answered] }, target);
 const error = (code: string, status: number, message = "A message.") => ({ code, message, status });
 
-describe("the seed", () => {
-  it("can be any that a run without the option takes, and is a whole number", ({ expect }) => {
-    const parse = wholeNumber(0, MAX_SEED);
-    for (const seed of [0, Date.now() % MAX_SEED, MAX_SEED]) expect(parse(String(seed))).toBe(seed);
-    for (const text of ["", "-1", "1.5", "1e3", String(MAX_SEED + 1)])
-      expect(() => parse(text)).toThrow(/from 0 to/);
-  });
-});
-
 describe("the inputs", () => {
-  it("are the same for the same seed", ({ expect }) => {
-    const all = (seed: number) => {
-      const random = new Random(seed);
-      return Object.values({ ...CLIENT_KINDS, ...ADMIN_KINDS }).map((make) => make(random, target));
-    };
-    expect(all(1)).toEqual(all(1));
-    expect(all(1)).not.toEqual(all(2));
-  });
-
   it("are Latin-1, so that each character is a byte", ({ expect }) => {
-    const random = new Random(3);
-    for (const [kind, make] of Object.entries({ ...CLIENT_KINDS, ...ADMIN_KINDS })) {
-      for (let i = 0; i < 20; i++) {
-        const { requestLine, headers, body } = make(random, target);
+    for (const [kind, request] of Object.entries({ ...clientKinds(target), ...adminKinds(target) })) {
+      for (const { requestLine, headers, body } of fc.sample(request, 50))
         expect([requestLine, ...headers, body].join(""), kind).toMatch(/^[\0-\xff]*$/);
-      }
     }
     expect(Buffer.from(utf8("é😀"), "latin1").toString()).toBe("é😀");
     expect([...Buffer.from(utf8("\ud800"), "latin1")]).toEqual([0xed, 0xa0, 0x80]);
@@ -77,7 +54,7 @@ describe("the inputs", () => {
 
   it("are printed without credentials", ({ expect }) => {
     expect(printable(input, target)).toBe(
-      '"GET /v1/x HTTP/1.1\\r\\nHost: localhost\\r\\nAuthorization: Bearer $KEY\\r\\n\\r\\n"',
+      'path: "GET /v1/x HTTP/1.1\\r\\nHost: localhost\\r\\nAuthorization: Bearer $KEY\\r\\n\\r\\n", then complete',
     );
   });
 });
@@ -157,17 +134,5 @@ describe("what is wrong in an answer", () => {
   it("is a credential in the log", ({ expect }) => {
     expect(problemOfLog(['{"event":"request"}'], target)).toBeUndefined();
     expect(problemOfLog(['{"network":"sok_key"}'], target)).toMatch(/credential/);
-  });
-});
-
-describe("shrink", () => {
-  it("reduces an input to what makes it fail", async ({ expect }) => {
-    const failing = {
-      ...input,
-      headers: [...input.headers, "X: y", "Content-Length: 10"],
-      body: "aaaaa!aaaa",
-    };
-    const smallest = await shrink(failing, async (candidate) => bytesOf(candidate).includes("!"));
-    expect(smallest).toMatchObject({ requestLine: "", headers: [], body: "!" });
   });
 });

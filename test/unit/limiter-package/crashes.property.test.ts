@@ -1,6 +1,6 @@
 /**
- * Crashes, writes that fail, clocks that jump and changes of limits: no window ever admits more than its limit, a crash loses at most the
- * reserve, and what is reported adds up to what was decided.
+ * Crashes, writes that fail, clocks that jump and changes of limits: no window ever admits more than its
+ * limit, a crash loses at most the reserve, and what is reported adds up to what was decided.
  */
 
 import fc from "fast-check";
@@ -72,7 +72,7 @@ type Step = {
   readonly limits: readonly Limit[];
 };
 
-/** Runs the events, and passes each decision and each crash on. Returns the platform, for what is asked afterwards. */
+/** Runs the events, and passes each decision and each crash on. Returns the platform. */
 async function run(
   first: Policy,
   events: readonly Event[],
@@ -144,7 +144,7 @@ class Windows {
   }
 }
 
-/** A tenth of each window's limit, as the limits were when the last request was admitted. Below 300, nothing. */
+/** A tenth of the smallest limit when the last request was admitted. Below 300, nothing. */
 function mostReserved(present: readonly Limit[]): number {
   const lengthOf = ({ seconds }: Limit) => (seconds === "month" ? 2_592_000 : seconds);
   const smallest = present.reduce((a, b) => (lengthOf(b) < lengthOf(a) ? b : a));
@@ -179,8 +179,8 @@ describe("crashes", () => {
         const settle = (settleId: string, cost: number) => windows.settle(settleId, cost);
         await run({ limits: first, bans: rule }, all, { ...nothing, step, settle });
       });
-    await fc.assert(property(limits, 60), { numRuns: runs(60) });
-    await fc.assert(property(highLimits, 700), { numRuns: runs(30) });
+    await fc.assert(property(limits, 60), { numRuns: runs(20) });
+    await fc.assert(property(highLimits, 700), { numRuns: runs(10) });
   });
 
   it("lose at most the reserve each, and nothing where the smallest limit is below 300", async ({
@@ -216,8 +216,8 @@ describe("crashes", () => {
         vi.setSystemTime(NOON);
         await run({ limits: first }, all, { step, crash });
       });
-    await fc.assert(property(limits, 60), { numRuns: runs(40) });
-    await fc.assert(property(mixedLimits, 700), { numRuns: runs(40) });
+    await fc.assert(property(limits, 60), { numRuns: runs(15) });
+    await fc.assert(property(mixedLimits, 700), { numRuns: runs(15) });
   });
 
   it("lose a reserve sometimes, so that the property above can fail", async ({ expect }) => {
@@ -325,7 +325,7 @@ describe("usage", () => {
       expect(new Map(reported)).toEqual(decided.hours);
       expect(new Set(receiver.bans.keys())).toEqual(decided.bans);
     });
-    await fc.assert(property, { numRuns: runs(60) });
+    await fc.assert(property, { numRuns: runs(20) });
   });
 
   it("with crashes has at most the reserve of each too much, as the quota has", async ({ expect }) => {
@@ -351,6 +351,6 @@ describe("usage", () => {
       for (const [startMs, hour] of receiver.hours)
         expect(hour.refused).toBeLessThanOrEqual(decided.hours.get(startMs)?.refused ?? 0);
     });
-    await fc.assert(property, { numRuns: runs(40) });
+    await fc.assert(property, { numRuns: runs(15) });
   });
 });

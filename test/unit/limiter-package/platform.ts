@@ -1,4 +1,4 @@
-/** What the platform gives a Durable Object, on vitest's fake timers: a disk, an alarm, a name, and crashes. */
+/** What the platform gives a Durable Object, on fake timers: a disk, an alarm, a name, and crashes. */
 import type { Row } from "../../../src/limiter/core/state.ts";
 import type { Counted, Verdict } from "../../../src/limiter/index.ts";
 import type { RateLimiter } from "../../../src/limiter/object.ts";
@@ -31,7 +31,7 @@ export class Platform<T extends RateLimiter> {
     this.#durableAfterMs = durableAfterMs;
   }
 
-  /** The output gate: an answer leaves when the writes before it are durable. Rejects if the object has crashed. */
+  /** The output gate: an answer leaves when the writes before it are durable. Rejects after a crash. */
   async answerOf<A>(call: (object: T) => Promise<A>): Promise<A> {
     const life = this.#lives;
     const answer = await call(this.object);
@@ -105,15 +105,6 @@ export class Platform<T extends RateLimiter> {
     if (this.losesAlarms) return;
     this.#alarm = setTimeout(() => this.object.alarm(), Math.max(0, atMs - Date.now()));
   }
-}
-
-/** A linear congruential generator, as in Numerical Recipes: repeatable, and good enough for gaps. */
-export function seededRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
 
 export function counted(verdict: Verdict): Counted {

@@ -1,6 +1,7 @@
 /**
- * After an operator's change was acknowledged, no request that is sent then is decided by an older policy: random interleavings of
- * requests, loads, changes, `forget` and evictions, where D1 runs batches one after the other and answers late.
+ * After an operator's change was acknowledged, no request that is sent then is decided by an older policy:
+ * random interleavings of requests, loads, changes, `forget` and evictions, where D1 runs batches one after
+ * the other and answers late.
  */
 
 import fc from "fast-check";
@@ -9,7 +10,8 @@ import { PolicyCache } from "../../../src/limiter/core/policy-cache.ts";
 import { perMinute, RateLimiter, type RateLimiterOptions } from "../../../src/limiter/index.ts";
 import { Store } from "../../../src/limiter/store.ts";
 import { runs } from "../../support/deep.ts";
-import { counted, Platform, seededRandom } from "./platform.ts";
+import { seededRandom } from "../../support/random.ts";
+import { counted, Platform } from "./platform.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,4 +1,4 @@
-/** The reference of the admin API has examples that its schemas accept. Redocly lints the document in test/e2e/openapi.test.ts. */
+/** The reference of the admin API has examples that its schemas accept. */
 import * as v from "valibot";
 import { describe, it } from "vitest";
 import { CALLS, TAGS } from "../../../src/worker/admin/calls.ts";

@@ -1,4 +1,4 @@
-/** isInt64 against BigInt, and by example. */
+/** isInt64 against BigInt. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { isInt64 } from "../../../src/worker/orders/int64.ts";
@@ -36,48 +36,7 @@ describe("an int64 as text", () => {
       fc.property(fc.oneof(digits, fc.string()), (text) => {
         expect(isInt64(text)).toBe(isInt64ByBigInt(text));
       }),
-      { numRuns: 5000 },
+      { numRuns: 5000, examples: [["-0"], ["+1"], ["007"], ["1\n"], ["1e3"], ["0x1"], ["1n"], ["١"]] },
     );
   });
-
-  for (const text of [
-    "0",
-    "1",
-    "-1",
-    "9007199254740993",
-    "9223372036854775807",
-    "-9223372036854775808",
-    "1000000000000000000",
-  ]) {
-    it(`accepts ${text}`, ({ expect }) => {
-      expect(isInt64(text)).toBe(true);
-    });
-  }
-
-  for (const text of [
-    "",
-    "-",
-    "-0",
-    "+1",
-    "007",
-    "-01",
-    " 1",
-    "1 ",
-    "1\n",
-    "1.0",
-    "1e3",
-    "0x1",
-    "1n",
-    "1_000",
-    "9223372036854775808",
-    "-9223372036854775809",
-    "10000000000000000000",
-    "Infinity",
-    "NaN",
-    "١",
-  ]) {
-    it(`refuses ${JSON.stringify(text)}`, ({ expect }) => {
-      expect(isInt64(text)).toBe(false);
-    });
-  }
 });

@@ -1,4 +1,4 @@
-/** What authenticating a request costs: queries of D1, calls of the key's object, rows that the object writes. And what it needs. */
+/** What authenticating a request needs and costs: queries of D1, calls of the key's object, rows written. */
 import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";

@@ -1,59 +1,22 @@
-/** What each kind of request costs D1: queries, rows read and rows written, as D1 bills them (docs/performance.md). */
+/** What each kind of request costs D1: calls, rows read and rows written (docs/performance.md). */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { writeReport } from "../../../src/worker/key-policy-sql.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { captureLog, LIST, startApp, watchPolicyLoads } from "../../support/worker.ts";
-
-type Costs = { queries: number; rowsRead: number; rowsWritten: number };
+import { type Costs, countCosts } from "../../support/wrap-database.ts";
 
 beforeEach(() => void captureLog());
 
-/** D1 whose answers are counted. A batch is one query. */
-function countingDatabase() {
-  let costs: Costs = { queries: 0, rowsRead: 0, rowsWritten: 0 };
-  const originals = new WeakMap<object, D1PreparedStatement>();
-  const add = (results: readonly D1Result[]) => {
-    costs.queries++;
-    for (const { meta } of results) {
-      costs.rowsRead += meta.rows_read;
-      costs.rowsWritten += meta.rows_written;
-    }
+function startCountedApp() {
+  const { DB, take } = countCosts(env.DB);
+  const costOf = async (request: () => Promise<Response>): Promise<Costs> => {
+    take();
+    await (await request()).arrayBuffer();
+    return take();
   };
-  const counting = (statement: D1PreparedStatement): D1PreparedStatement => {
-    const all = async () => {
-      const result = await statement.all();
-      add([result]);
-      return result;
-    };
-    const wrapped = {
-      bind: (...values: unknown[]) => counting(statement.bind(...values)),
-      all,
-      run: all,
-      // `raw` says nothing of costs, and rows of `all` have no two columns of one name, so both are called.
-      async raw() {
-        await all();
-        return statement.raw();
-      },
-    } as unknown as D1PreparedStatement; // the members that drizzle and the app use
-    originals.set(wrapped, statement);
-    return wrapped;
-  };
-  const batch = async (statements: D1PreparedStatement[]) => {
-    const results = await env.DB.batch(statements.map((statement) => originals.get(statement) ?? statement));
-    add(results);
-    return results;
-  };
-  return {
-    // The app uses these members only.
-    DB: { prepare: (sql: string) => counting(env.DB.prepare(sql)), batch } as unknown as D1Database,
-    async of(request: () => Promise<Response>): Promise<Costs> {
-      costs = { queries: 0, rowsRead: 0, rowsWritten: 0 };
-      await (await request()).arrayBuffer();
-      return costs;
-    },
-  };
+  return { app: startApp({ DB }), costOf };
 }
 
 describe("what a request costs D1", () => {
@@ -63,20 +26,19 @@ describe("what a request costs D1", () => {
     for (let i = 0; i < orders.length; i += 500) {
       await insertOrders(...orders.slice(i, i + 500).map((id) => ({ id })));
     }
-    const database = countingDatabase();
-    const app = startApp({ DB: database.DB });
+    const { app, costOf } = startCountedApp();
     const list = () => app(LIST, { key });
     const none = () => app("/v1/none", { key });
 
     // An isolate's first request reads the MAC keys.
-    expect(await database.of(none)).toEqual({ queries: 1, rowsRead: 1, rowsWritten: 0 });
-    expect(await database.of(none)).toEqual({ queries: 0, rowsRead: 0, rowsWritten: 0 });
-    await database.of(list);
-    expect(await database.of(list)).toEqual({ queries: 1, rowsRead: 1, rowsWritten: 0 });
-    const cancel = await database.of(() => app(`${LIST}/${orders[1_500]}`, { key, method: "DELETE" }));
-    expect(cancel).toEqual({ queries: 1, rowsRead: 4, rowsWritten: 4 });
-    const changed = await database.of(list);
-    expect(changed).toMatchObject({ queries: 2, rowsWritten: 0 });
+    expect(await costOf(none)).toEqual({ calls: 1, rowsRead: 1, rowsWritten: 0 });
+    expect(await costOf(none)).toEqual({ calls: 0, rowsRead: 0, rowsWritten: 0 });
+    await costOf(list);
+    expect(await costOf(list)).toEqual({ calls: 1, rowsRead: 1, rowsWritten: 0 });
+    const cancel = await costOf(() => app(`${LIST}/${orders[1_500]}`, { key, method: "DELETE" }));
+    expect(cancel).toEqual({ calls: 1, rowsRead: 4, rowsWritten: 4 });
+    const changed = await costOf(list);
+    expect(changed).toMatchObject({ calls: 2, rowsWritten: 0 });
     expect(changed.rowsRead).toBeLessThan(1_100);
     expect(changed.rowsRead).toBeGreaterThan(900);
   });
@@ -86,11 +48,10 @@ describe("what a request costs D1", () => {
   }) => {
     const { id } = await createKey({ used: true });
     await env.DB.exec("delete from untold_keys");
-    const database = countingDatabase();
-    const app = startApp({ DB: database.DB });
+    const { app, costOf } = startCountedApp();
     const change = (method: string, path: string, body: object) => {
       const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" };
-      return database.of(() => app(`/admin${path}`, { method, headers, body: JSON.stringify(body) }));
+      return costOf(() => app(`/admin${path}`, { method, headers, body: JSON.stringify(body) }));
     };
     const written = [
       await change("PATCH", `/keys/${id}`, { note: "changed" }),
@@ -104,17 +65,15 @@ describe("what a request costs D1", () => {
   it("is 2 rows for the first report of a key and day, 1 for each report with news, and none for an old one", async ({
     expect,
   }) => {
-    const database = countingDatabase();
+    const { DB, take } = countCosts(env.DB);
     const report = async (admitted: number) => {
       const none = { refused: 0, refusedWhileBanned: 0, refusedMinutes: [] };
       const hour = { startMs: 86_400_000, admitted, ...none, limits: { day: 10 } };
-      await writeReport(openDatabase(database.DB), "key_reported", [hour], [], []);
-      return new Response();
+      await writeReport(openDatabase(DB), "key_reported", [hour], [], []);
+      return take().rowsWritten;
     };
     const written: number[] = [];
-    for (const admitted of [1, 3, 3, 2]) {
-      written.push((await database.of(() => report(admitted))).rowsWritten);
-    }
+    for (const admitted of [1, 3, 3, 2]) written.push(await report(admitted));
     expect(written).toEqual([2, 1, 0, 0]);
   });
 
@@ -127,7 +86,7 @@ describe("what a request costs D1", () => {
       env.DB.prepare("insert into api_keys (id, name, plan, created_at) values ('key_~', '', 'free', 0)"),
       env.DB.prepare("insert into key_secrets (hash, key_id, hint, created_at) values ('~', 'key_~', '', 0)"),
     ]);
-    const costs: Omit<Costs, "queries">[] = [];
+    const costs: Omit<Costs, "calls">[] = [];
     watchPolicyLoads().wrap(async (query) => {
       const results = await query();
       const sum = (of: (meta: D1Meta) => number) => results.reduce((all, { meta }) => all + of(meta), 0);

@@ -1,4 +1,4 @@
-/** The object in workerd: what only the platform can show, such as storage, alarms, evictions, names and RPC. */
+/** The object in workerd: what only the platform can show: storage, alarms, evictions, names and RPC. */
 import {
   abortAllDurableObjects,
   createExecutionContext,
@@ -11,8 +11,6 @@ import { env, exports } from "cloudflare:workers";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import {
-  type Limit,
-  type LimiterNamespace,
   perDay,
   perMinute,
   type RateLimiter,
@@ -57,8 +55,8 @@ async function admitAtOnce(stub: Stub, count: number, limits = FREE): Promise<Re
 const used = async (stub: Stub, limits = FREE) =>
   (await stub.inspect({ limits }))?.quota.map((window) => window.used);
 
-/** A real timer: one to two seconds after the last change. */
-const idleFlush = () => new Promise((resolve) => setTimeout(resolve, 2_300));
+/** A real timer: two of the object's, which worker.ts makes short, and time to spare. */
+const idleFlush = () => new Promise((resolve) => setTimeout(resolve, 650));
 
 const rows = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => [...storage.kv.list()].length);
 const alarmAt = (stub: Stub) => runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
@@ -76,20 +74,11 @@ async function rowsWrittenBy(stub: Stub, block: () => Promise<unknown>): Promise
 }
 
 describe("requests at the same time", () => {
-  it.for([
-    { limits: FREE, times: 10 },
-    { limits: BUSINESS, times: 2 },
-  ])("admit exactly the limit: %j", async ({ limits, times }, { expect }) => {
-    const limit = limits[0]?.requests ?? 0;
-    const verdicts = await admitAtOnce(fresh(), times * limit, limits);
-    expect(verdicts).toEqual({ admitted: limit, limited: (times - 1) * limit });
-  });
-
   it("through the middleware admit exactly the limit, with headers on each, and the second window holds", async ({
     expect,
   }) => {
     const ask = async () =>
-      Promise.all(Array.from({ length: 600 }, () => exports.default.fetch("https://a.example/burst")));
+      Promise.all(Array.from({ length: 300 }, () => exports.default.fetch("https://a.example/burst")));
     const statuses = (all: Response[]) => all.filter(({ status }) => status === 200).length;
     const first = await ask();
     expect(statuses(first)).toBe(60);
@@ -102,7 +91,7 @@ describe("requests at the same time", () => {
     expect(statuses(second)).toBe(40);
     expect(
       second.filter(({ headers }) => headers.get("Retry-After") === String((DAY / 2 - MINUTE) / 1000)),
-    ).toHaveLength(560);
+    ).toHaveLength(260);
   });
 });
 
@@ -142,18 +131,9 @@ describe("an object that is lost", () => {
 });
 
 describe("rows written", () => {
-  it("are one for each admitted request below 300 a minute, and none for a refused one", async ({
-    expect,
-  }) => {
-    const stub = fresh();
-    await admit(stub);
-    expect(await rowsWrittenBy(stub, async () => [await admitAtOnce(stub, 59), await idleFlush()])).toBe(59);
-    expect(await rowsWrittenBy(stub, async () => [await admitAtOnce(stub, 100), await idleFlush()])).toBe(0);
-    expect(await rows(stub)).toBe(1);
-  });
-
   it.for([
     { perMinute: 299, requests: 50, atLeast: 50, atMost: 50 },
+    { perMinute: 10, requests: 50, atLeast: 9, atMost: 9 }, // none for a refused one
     { perMinute: 300, requests: 50, atLeast: 2, atMost: 3 }, // blocks of 30, and the exact count after the burst
     { perMinute: 300, requests: 1, atLeast: 2, atMost: 2 },
   ])("are one a request below 300 a minute, and fewer or two from there on: %j", async (each, { expect }) => {
@@ -167,17 +147,6 @@ describe("rows written", () => {
     });
     expect(written).toBeGreaterThanOrEqual(each.atLeast);
     expect(written).toBeLessThanOrEqual(each.atMost);
-  });
-
-  it("are at most 40 for 1,000 admitted requests of a limit of 1,000 a minute", async ({ expect }) => {
-    const stub = fresh();
-    await admit(stub, BUSINESS);
-    const written = await rowsWrittenBy(stub, async () => [
-      await admitAtOnce(stub, 999, BUSINESS),
-      await idleFlush(),
-    ]);
-    expect(written).toBeGreaterThan(9);
-    expect(written).toBeLessThanOrEqual(40);
   });
 });
 
@@ -277,25 +246,6 @@ describe("a subclass", () => {
       held.release();
     }
   });
-
-  it("gets the current hour when asked", async ({ expect }) => {
-    const stub: Stub = env.REPORTING.getByName(freshName());
-    await admitAtOnce(stub, 5);
-    await stub.flush();
-    await stub.flush();
-    expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5]]);
-  });
-
-  it("gets no lower figure after a crash than before", async ({ expect }) => {
-    const name = freshName();
-    await admitAtOnce(env.REPORTING.getByName(name), 5);
-    await env.REPORTING.getByName(name).flush();
-    await abortAllDurableObjects();
-    const stub: Stub = env.REPORTING.getByName(name);
-    await admit(stub);
-    await stub.flush();
-    expect(reports.map(({ hours }) => hours.map(({ admitted }) => admitted))).toEqual([[5], [6]]);
-  });
 });
 
 describe("a key", () => {
@@ -320,22 +270,16 @@ describe("a key", () => {
 });
 
 describe("a mistake of the host", () => {
-  const app = (namespace: LimiterNamespace | undefined, limits?: Limit[]) => {
+  it("is an error of the object that the middleware passes on, where the host fails open", async ({
+    expect,
+  }) => {
     const onUnreachable: RateLimitOptions["onUnreachable"] = (_c, next) => next();
-    // A program in JavaScript can have no binding of this name.
-    const options = { namespace: () => namespace as LimiterNamespace, key: freshName, limits, onUnreachable };
-    return new Hono()
-      .use(rateLimit(options))
+    const app = new Hono()
+      .use(rateLimit({ namespace: () => env.WRONG, key: freshName, onUnreachable }))
       .get("/", (c) => c.text("passed"))
       .onError(({ message }, c) => c.text(message, 500));
-  };
-
-  it.for<[mistake: string, namespace: LimiterNamespace | undefined, message: string]>([
-    ["no limits", env.RATE_LIMITER, "there must be 1 to 4 windows"],
-    ["a binding that is missing", undefined, "undefined"],
-    ["a policy that is wrong", env.WRONG, 'requests of "minute" must be'],
-  ])("is an error, where the host fails open: %s", async ([, namespace, message], { expect }) => {
-    const response = await app(namespace).request("/");
-    expect([response.status, await response.text()]).toEqual([500, expect.stringContaining(message)]);
+    const response = await app.request("/");
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain('requests of "minute" must be');
   });
 });

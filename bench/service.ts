@@ -1,11 +1,15 @@
 /** The measured Workers, in one workerd that listens itself, without wrangler's proxy in front of it. */
 import { basename, resolve } from "node:path";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { createKey, databaseWorker, migrate, openDatabase } from "../support/database.ts";
-import { readText } from "../support/sources.ts";
-import { compatibilityDateOf } from "../support/worker-options.ts";
+import {
+  COMPATIBILITY_DATE,
+  createKey,
+  databaseWorker,
+  migrate,
+  openDatabase,
+} from "../test/support/database.ts";
+import { findWorkerd } from "../test/support/workerd-process.ts";
 import { buildWorker, ROOT } from "./build.ts";
-import { findWorkerd, HAS_PROC } from "./cpu-time.ts";
 import { LIMITERS } from "./limiters/names.ts";
 
 /** The service itself, which the others are compared with, and its order list as most projects write it. */
@@ -27,13 +31,13 @@ export const buildService = () =>
   built(SERVICE, "the service", "src/worker/index.ts", "KEY_LIMITER", "KeyLimiter");
 
 export const buildDrizzleRows = () =>
-  built(DRIZZLE_ROWS, "drizzle rows, c.json", "test/bench/worker/drizzle-rows.ts");
+  built(DRIZZLE_ROWS, "drizzle rows, c.json", "bench/worker/drizzle-rows.ts");
 
 /** The bare route first, and last the file of `--limiter`. */
 export function buildLimiters(file: string | undefined): Promise<MeasuredWorker[]> {
   const others = { [BARE]: "bare Hono route", ...LIMITERS };
   return Promise.all([
-    ...Object.entries(others).map(([id, name]) => built(id, name, `test/bench/limiters/${id}.ts`)),
+    ...Object.entries(others).map(([id, name]) => built(id, name, `bench/limiters/${id}.ts`)),
     ...(file === undefined ? [] : [built(YOURS, basename(file), file)]),
   ]);
 }
@@ -87,7 +91,7 @@ export async function startBench(options: BenchOptions) {
   await miniflare.ready;
   const db = await openDatabase(miniflare, "DB");
   await migrate(db);
-  const workerd = HAS_PROC ? findWorkerd() : undefined;
+  const workerd = findWorkerd();
   const urlsOf = async (id: string) => {
     const names = hasSecondIsolate ? [id, secondOf(id)] : [id];
     return await Promise.all(names.map((name) => miniflare.unsafeGetDirectURL(name)));
@@ -134,7 +138,7 @@ function isolateOptions(
   return {
     name,
     modules: [{ type: "ESModule" as const, path: "worker.js", contents: script }],
-    compatibilityDate: compatibilityDateOf(readText("wrangler.toml")),
+    compatibilityDate: COMPATIBILITY_DATE,
     bindings: { LIMIT: `${limit}`, ...vars, ...(isCounting ? { COUNT: "1" } : {}) },
     d1Databases: { DB: ownsTheDatabase ? "bench" : "limiters" },
     durableObjects: {

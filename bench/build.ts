@@ -5,13 +5,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-export const ROOT = join(import.meta.dirname, "..", "..");
+export const ROOT = join(import.meta.dirname, "..");
 
 /** `objectClass`: the name of the Durable Object that the file exports. */
 export async function buildWorker(file: string, objectClass: string): Promise<string> {
   const contents = `
     import app, * as file from ${JSON.stringify(file)};
-    import { countedApp, countObject, objectClassOf } from "./test/bench/worker/counted.ts";
+    import { countedApp, countObject, objectClassOf } from "./bench/worker/counted.ts";
     const Base = objectClassOf(file, "${objectClass}");
     export class ${objectClass} extends Base {
       constructor(ctx, env) { super(ctx, countObject(Base, ctx, env)); }

@@ -1,6 +1,6 @@
 /** The kinds of request that are measured. */
 import { randomBytes } from "node:crypto";
-import { insertOrders } from "./database.ts";
+import { insertOrders } from "../test/support/database.ts";
 import { type RequestSpec, send } from "./load.ts";
 import { BARE, type BenchService, type MeasuredWorker, SERVICE } from "./service.ts";
 

@@ -1,5 +1,5 @@
 /** Prints the results as tables, with what a reader must know of each figure. */
-import { HAS_PROC } from "./cpu-time.ts";
+import { HAS_PROC } from "../test/support/workerd-process.ts";
 import { EXACTNESS_TRIES, type Guarantees, REACHED_LIMIT, TESTED_STATUSES } from "./guarantees.ts";
 import { CONNECTIONS } from "./load.ts";
 import { BURST_REQUESTS, type Plan } from "./measure.ts";

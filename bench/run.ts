@@ -6,7 +6,7 @@
  */
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
-import { runTool } from "../../src/tools/run-tool.ts";
+import { runTool } from "../src/tools/run-tool.ts";
 import { testGuarantees } from "./guarantees.ts";
 import { LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type Plan } from "./measure.ts";

@@ -1,15 +1,15 @@
-/** The backup of docs/runbook.md: the tables that it exports, as wrangler exports them, and the orders; then its restore. */
+/** The backup of docs/runbook.md, as wrangler and the command line export it, and its restore. */
 import { describe, it } from "vitest";
 import { runAdmin } from "../support/cli.ts";
 import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
 
 /**
- * Lost after a restore. But the command line exports the orders, triggers write the untold keys, and operators
- * sign in again.
+ * Lost after a restore. But the command line exports the orders, triggers write the untold keys, and
+ * operators sign in again.
  */
 const NOT_EXPORTED = ["alerts", "console_sessions", "order_changes", "orders", "untold_keys"];
-/** wrangler exports a local database with it: whether without the schema, whether without the rows, and the tables. */
+/** How wrangler exports a local database: whether without schema, whether without rows, and the tables. */
 const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
 
 const lines = codeBlocks(readText("docs/runbook.md")).flatMap(({ text }) => text.split("\n"));
@@ -17,7 +17,7 @@ const exportLines = lines.filter((line) => /(?:d1|orders) export /.test(line));
 const tables = exportLines.flatMap((line) =>
   [...line.matchAll(/--table (\w+)/g)].map(([, table = ""]) => table),
 );
-/** Of the restore: before the tables, and after them. */
+/** What the restore runs before the tables, and after them. */
 const [deleteRows = "", countKeys = ""] = lines
   .flatMap((line) => /d1 execute .*--command "(.*)"/.exec(line)?.[1] ?? [])
   .filter((sql) => /^(?:delete from|update) plans\b/.test(sql));

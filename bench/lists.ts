@@ -1,8 +1,9 @@
 /** Measures the order list at several sizes, and drizzle's rows beside. Each row has a workerd of its own. */
+
+import { insertOrders } from "../test/support/database.ts";
+import { residentMegabytesOf } from "../test/support/workerd-process.ts";
 import { inTemporaryFolder } from "./build.ts";
 import { LIST, NO_SUCH_PATH } from "./cases.ts";
-import { residentMegabytesOf } from "./cpu-time.ts";
-import { insertOrders } from "./database.ts";
 import { send } from "./load.ts";
 import { type OnStep, takeCosts } from "./measure.ts";
 import {

@@ -1,7 +1,8 @@
 /** `--pages`: how long an operator's pages and calls take in a large store, and a client waits meanwhile. */
+
+import { insertOrders } from "../test/support/database.ts";
+import { cpuMsOf } from "../test/support/workerd-process.ts";
 import { LIST } from "./cases.ts";
-import { cpuMsOf } from "./cpu-time.ts";
-import { insertOrders } from "./database.ts";
 import { send } from "./load.ts";
 import type { OnStep } from "./measure.ts";
 import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./service.ts";

@@ -1,6 +1,7 @@
 /** Measures the CPU time and the speed of each case in short bursts, and counts its costs in another run. */
+
+import { cpuMsOf } from "../test/support/workerd-process.ts";
 import { type Case, casesOfOthers, prepareService } from "./cases.ts";
-import { cpuMsOf } from "./cpu-time.ts";
 import { send, sendExpecting } from "./load.ts";
 import { type MeasuredWorker, SERVICE, startBench } from "./service.ts";
 import { shuffled } from "./statistics.ts";

@@ -1,4 +1,4 @@
-/** What Linux says of the workerd process that this process started: its CPU time and its peak memory. */
+/** What Linux says about the workerd processes that this process started: CPU time and memory. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
@@ -7,13 +7,19 @@ export type WorkerdProcess = { readonly pid: number };
 /** False where there is no /proc, as on macOS and Windows. */
 export const HAS_PROC = existsSync("/proc/self/stat");
 
-/** The child named workerd. Throws unless there is exactly one, so that no other one's time is measured. */
-export function findWorkerd(): WorkerdProcess {
+/** The processes named workerd that this process has started; none without /proc. */
+export function workerdProcesses(): WorkerdProcess[] {
+  if (!HAS_PROC) return [];
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && isOurWorkerd(name));
-  const [pid] = pids;
-  if (pid === undefined || pids.length > 1)
-    throw new Error(`the bench process has ${pids.length} workerd processes, not one`);
-  return { pid: Number(pid) };
+  return pids.map((pid) => ({ pid: Number(pid) }));
+}
+
+/** Undefined without /proc. Throws unless there is exactly one, so that no other one's time is measured. */
+export function findWorkerd(): WorkerdProcess | undefined {
+  const found = workerdProcesses();
+  if (HAS_PROC && found.length !== 1)
+    throw new Error(`this process has ${found.length} workerd processes, not one`);
+  return found[0];
 }
 
 function isOurWorkerd(pid: string): boolean {

@@ -1,15 +1,15 @@
 /** `--regions`: which calls each kind of request waits for, one after the other, and what distance adds. */
 import { setTimeout } from "node:timers/promises";
-import { inventKey } from "../support/mint.ts";
+import { insertOrders } from "../test/support/database.ts";
+import { inventKey } from "../test/support/mint.ts";
 import { LIST } from "./cases.ts";
-import { insertOrders } from "./database.ts";
 import { send } from "./load.ts";
 import type { OnStep } from "./measure.ts";
 import { type BenchService, type MeasuredWorker, SERVICE, startBench } from "./service.ts";
 import { type Column, tableOf } from "./table.ts";
 import type { RemoteCall } from "./worker/trace.ts";
 
-/** Assumed round trips of the Worker's calls, in milliseconds: within a region, and between two continents. */
+/** Assumed round trips in milliseconds: within a region, and between two continents. */
 export const ROUND_TRIP_MS = { near: 10, far: 160 } as const;
 
 type Distance = keyof typeof ROUND_TRIP_MS;

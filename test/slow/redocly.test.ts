@@ -1,0 +1,28 @@
+/** Redocly finds nothing in either document with its strictest rules. Generated clients: test/contract. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { it } from "vitest";
+import { openApiDocument } from "../../src/openapi/document.ts";
+import { runRedocly } from "../contract/redocly.ts";
+import { PROJECT, temporaryFolder } from "../support/cli.ts";
+
+it("Redocly finds nothing in either document", async ({ expect }) => {
+  const folder = temporaryFolder();
+  const document = openApiDocument({
+    ownOrigin: "https://orders.petstore.test",
+    productionBaseUrl: "https://orders.petstore.test/v1",
+    stagingBaseUrl: "https://staging.orders.petstore.test/v1",
+    supportContact: "o'brien+r&d@xn--mller-kva.example",
+    petsSunsetDate: "2030-12-05",
+  });
+  writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
+  const admin = JSON.parse(readFileSync(join(PROJECT, "dist/admin-openapi.txt"), "utf8"));
+  // The service adds its own address.
+  writeFileSync(
+    join(folder, "admin.json"),
+    JSON.stringify({ ...admin, servers: [{ url: "https://orders.petstore.test" }] }),
+  );
+  const rules = ["--extends", "recommended-strict", "--format", "github-actions"];
+  const { code, out } = await runRedocly(["lint", "openapi.json", "admin.json", ...rules], folder);
+  expect({ code, findings: out.match(/^::.*$/gm) }).toEqual({ code: 0, findings: null });
+});

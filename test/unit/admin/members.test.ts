@@ -1,0 +1,89 @@
+/** The members of bodies and queries: every wrong one is named, with what it must be. */
+import { describe, it } from "vitest";
+import { CALLS } from "../../../src/worker/admin/calls.ts";
+import { check, describeProblems, type ObjectSchema } from "../../../src/worker/check-schema.ts";
+
+const NEW_KEY = { name: "acme", plan: "pro" };
+
+const WRONG_BODIES: [call: string, body: object, problems: string[]][] = [
+  ["keys.create", {}, ["name: is required", "plan: is required"]],
+  ["keys.create", [NEW_KEY], ["is not a JSON object"]],
+  [
+    "keys.create",
+    { name: " ", plan: "gold", requestsPerMinute: 0, requestsPerDay: 1.5, expiresAt: "soon", a: 1 },
+    [
+      "name: must not",
+      "plan: must be",
+      "requestsPerMinute: ",
+      "requestsPerDay: ",
+      "expiresAt: ",
+      "a: is not",
+    ],
+  ],
+  ["keys.create", { ...NEW_KEY, expiresAt: "2020-01-01" }, ["expiresAt: must lie in the future"]],
+  ["keys.create", { ...NEW_KEY, expiresAt: "9999-12-31T23:59:59-12:00" }, ["expiresAt: must be a date"]],
+  ["keys.create", { ...NEW_KEY, expiresAt: "2027-02-30" }, ["expiresAt: must be a date"]],
+  ["keys.create", { ...NEW_KEY, id: "key_1" }, ["id: must be key_ and 12 letters or digits"]],
+  ["keys.create", { ...NEW_KEY, constructor: 1 }, ["constructor: is not a known field"]],
+  [
+    "keys.create",
+    { ...NEW_KEY, requestsPerMinute: 30_001, requestsPerDay: 43_200_001 },
+    [
+      "requestsPerMinute: must be a whole number from 1 to 30000, the most that one limiter serves",
+      "requestsPerDay: must be a whole number from 1 to 43200000, the most that one limiter serves",
+    ],
+  ],
+  ["keys.update", { requestsPerMinute: 30_001 }, ["requestsPerMinute: must be a whole number from 1 to"]],
+  ["keys.update", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
+  [
+    "keys.update",
+    { ownerName: "a\u202eb", ownerEmail: "a@b@c", note: "a\tb" },
+    ["ownerName: must not have", "ownerEmail: must be an e-mail address", "note: must not have control"],
+  ],
+  [
+    "keys.update",
+    { ownerName: "", ownerEmail: `${"a".repeat(250)}@b.test`, note: "x".repeat(1_001) },
+    ["ownerName: must not be empty", "ownerEmail: must have at most 254", "note: must have at most 1000"],
+  ],
+  ["keys.find", { hash: "abc" }, ["hash: must be 64 lower-case hex digits"]],
+  ["keys.rotate", { graceSeconds: -1 }, ["graceSeconds: must be a whole number from 0"]],
+  ["bans.set", {}, ["seconds: is required", "reason: is required"]],
+  ["plans.update", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
+  ["plans.update", { requestsPerDay: 43_200_001 }, ["requestsPerDay: must be a whole number"]],
+];
+
+const WRONG_QUERIES: [call: string, query: string, problems: string[]][] = [
+  ["keys.list", "limit=0&plan=gold&name=a", ["plan: ", "limit: ", "name: is not a known"]],
+  ["keys.list", "sort=size&direction=up", ["sort: must be", "direction: must be"]],
+  [
+    "keys.list",
+    "unusedSince=2026-02-30&expiringBefore=soon",
+    ["expiringBefore: ", "unusedSince: must be a date"],
+  ],
+  ["keys.usage", "by=key&from=soon", ["from: must be a date", "by: must be one of"]],
+  ["usage.list", "from=2026-02-29&to=7w", ["from: must be a date", "to: must be a date"]],
+  ["usage.list", "sort=size&format=xml&by=week", ["by: ", "sort: ", "format: "]],
+  ["customers.list", "days=90&sort=percent", ["days: ", "sort: "]],
+  ["bans.list", "state=ended", ["state: must be one of live, past, all"]],
+  ["audit.list", "before=x&limit=501", ["before: ", "limit: "]],
+];
+
+function problemsOf(schema: ObjectSchema | undefined, input: object): string[] {
+  if (schema === undefined) throw new Error("the call takes no such members");
+  const checked = check(schema, input);
+  return checked.ok ? [] : describeProblems(checked.problems).split("; ");
+}
+
+const callOf = (id: string) => CALLS.find((call) => call.id === id);
+
+describe("what is wrong is named", () => {
+  it.for(WRONG_BODIES)("in the body of %s: %j", ([id, body, problems], { expect }) => {
+    const found = problemsOf(callOf(id)?.body, body);
+    expect(found).toEqual(problems.map((start) => expect.stringContaining(start)));
+  });
+
+  it.for(WRONG_QUERIES)("in the query of %s: %s", ([id, query, problems], { expect }) => {
+    const found = problemsOf(callOf(id)?.query, Object.fromEntries(new URLSearchParams(query)));
+    expect(found).toEqual(problems.map((start) => expect.stringContaining(start)));
+  });
+});
