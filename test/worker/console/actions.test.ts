@@ -283,7 +283,10 @@ describe("an address that somebody else made", () => {
     }
     // The key has changed since, or this form was never sent.
     await post(`/console/keys/${id}/enable`);
-    for (const query of [new URL(done, "https://x").search, "?done=revoke", "?done=constructor&version=3"]) {
+    const neverDone = ["revoke", "ban", "disable", "edit", "constructor"].map(
+      (name) => `?done=${name}&version=3`,
+    );
+    for (const query of [new URL(done, "https://x").search, "?done=revoke", ...neverDone]) {
       expect(await shown(`/console/keys/${id}${query}`), query).not.toContain("It takes effect");
     }
     for (const query of ["done=free&effective=never", "done=free&later=never"]) {
