@@ -68,8 +68,6 @@ export type Call<
   readonly creates?: true;
   /** The object is gone: the answer has no `ETag`. */
   readonly removes?: true;
-  /** Changes nothing, although the method is not GET: the body is a search. */
-  readonly reads?: true;
   /** What a person has to agree to before the command makes the call. */
   readonly asks?: string;
   /** What the change would do, in sentences: forms show them first. Throws as `run` does. */
@@ -97,8 +95,8 @@ export function routeOf({ route }: Pick<Call, "route">): { readonly method: stri
   return { method, path };
 }
 
-export function onlyReads(call: Pick<Call, "route" | "reads">): boolean {
-  return call.reads === true || call.route.startsWith("GET ");
+export function onlyReads({ route }: Pick<Call, "route">): boolean {
+  return route.startsWith("GET ");
 }
 
 /** The parameter with the place of a page. */
@@ -112,8 +110,6 @@ export function hasEtag({ answer, removes }: Pick<Call, "answer" | "removes">): 
 }
 
 /** Whether the call changes an object that has a version, and so takes `If-Match`. */
-export function isConditional(
-  call: Pick<Call, "route" | "reads" | "answer" | "removes" | "creates">,
-): boolean {
+export function isConditional(call: Pick<Call, "route" | "answer" | "removes" | "creates">): boolean {
   return !onlyReads(call) && (call.removes === true || (hasEtag(call) && call.creates !== true));
 }

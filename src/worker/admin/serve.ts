@@ -98,7 +98,7 @@ async function received(
   const [id = "", partId = ""] = Object.values(c.req.param());
   const query = call.query === undefined ? {} : checkedQuery(c, call.query);
   const text = call.upload === undefined ? "" : await receiveText(c, call.upload.maxBytes);
-  const body = call.body === undefined ? {} : await checkedBody(c, call.body, call.reads === true);
+  const body = call.body === undefined ? {} : await checkedBody(c, call.body);
   return inputOf(c, { id, partId, body, query, text, expected: ifMatch(c) });
 }
 

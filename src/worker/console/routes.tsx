@@ -9,7 +9,7 @@ import { MAX_JSON_BODY_BYTES, refuseAdminToken } from "../admin/http/request-val
 import { keyPages } from "../admin/keys/key-page.tsx";
 import { keyListPages } from "../admin/keys/list-page.tsx";
 import { listKeys } from "../admin/keys/list-sql.ts";
-import { findKeysBy } from "../admin/keys/search.ts";
+import { findKeys } from "../admin/keys/sql.ts";
 import { showReference } from "../admin/openapi.ts";
 import { orderListPages } from "../admin/orders/list-page.tsx";
 import { LOAD_PATH, loadPages } from "../admin/orders/load-page.tsx";
@@ -20,7 +20,7 @@ import { answerTo } from "../admin/serve.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import { customerPages } from "../admin/usage/customer-page.tsx";
 import { customerListPages, usagePages } from "../admin/usage/page.tsx";
-import { hasKey, keyIn } from "../auth/key.ts";
+import { hasKey, keyIn, parseKey } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
@@ -101,8 +101,10 @@ async function search(c: ConsoleContext): Promise<Response> {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   if (hasKey(text)) {
-    const [key] = await findKeysBy(db, { hash: await hashKey(keyIn(text) ?? text) }, now);
-    if (key) return c.redirect(`/console/keys/${key.id}`, 303);
+    const secret = keyIn(text) ?? text;
+    const [key] = await findKeys(db, [parseKey(secret)?.id ?? ""], now);
+    const hash = await hashKey(secret);
+    if (key?.secrets.some(({ id }) => hash.startsWith(id))) return c.redirect(`/console/keys/${key.id}`, 303);
     throw notFound("No key has this secret.");
   }
   if (isInt64(text) && (await findOrder(db, text))) return c.redirect(`/console/orders/${text}`, 303);

@@ -29,8 +29,6 @@ import {
   keyHistoryQuery,
   keyPage,
   keyQuery,
-  keySearch,
-  keysFound,
   keyUpdate,
   type keyView,
   newKey,
@@ -40,7 +38,6 @@ import {
   toldKeys,
   updatedKey,
 } from "./schema.ts";
-import { findKeysBy } from "./search.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
@@ -112,20 +109,6 @@ export const keyCalls = {
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
     run: issueKey,
-  }),
-
-  find: call({
-    id: "keys.find",
-    route: "POST /keys/find",
-    summary: "Find keys",
-    description:
-      "By exactly one of: the id, the SHA-256 of the secret, a masked secret or its last characters. Never send the secret. An admin token that may only read can find keys.",
-    body: keySearch,
-    answer: keysFound,
-    example: { body: { hint: "sok_eg…yhjA" }, answer: { keys: [KEY] } },
-
-    reads: true,
-    run: async ({ env, body }) => ({ keys: await findKeysBy(openDatabase(env.DB), body, nowSeconds()) }),
   }),
 
   tellAll: call({

@@ -7,7 +7,7 @@ import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 import { requireTarget, type Target } from "../change.ts";
 import type { KeyView } from "./schema.ts";
 
-/** 64 bits of the hash name a secret. The whole hash finds a secret, and is not shown (ADR-3). */
+/** 64 bits of the hash name a secret. The whole hash is not shown (ADR-3). */
 export const SECRET_ID_CHARS = 16;
 
 type Nested = "limits" | "temporaryLimits" | "secrets";
@@ -22,24 +22,6 @@ export async function findKeys(db: Database, ids: readonly string[], nowSeconds:
   // Sorted here, as SQLite would count a sorter's rows as read.
   const position = new Map(ids.map((id, index) => [id, index]));
   return rows.map(toKeyView).sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
-}
-
-export async function listKeyIdsByHash(db: Database, hash: string): Promise<string[]> {
-  const rows = await db.all<{ id: string }>(sql`select key_id as id from key_secrets where hash = ${hash}`);
-  return rows.map(({ id }) => id);
-}
-
-/** The last four characters are searched in any case: read out, an upper-case letter is easily lost. */
-export async function listKeyIdsByLastChars(
-  db: Database,
-  hint: { readonly beginning: string; readonly lastChars: string },
-  maxKeys: number,
-): Promise<string[]> {
-  const rows = await db.all<{ id: string }>(sql`
-    select key_id as id from key_secrets
-    where substr(hint, -4) = ${hint.lastChars} collate nocase and instr(hint, ${hint.beginning}) = 1
-    limit ${maxKeys}`);
-  return [...new Set(rows.map(({ id }) => id))];
 }
 
 export async function requireKey(db: Database, id: string): Promise<KeyView> {
