@@ -1,6 +1,6 @@
 /** `/console`: first what needs an operator, then how many requests there were. */
 
-import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
+import { type ListedBan, listBans } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
 import type { TimeUsage } from "../admin/usage/schema.ts";
@@ -11,7 +11,7 @@ import { readNearest } from "../db/session.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
-import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
+import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds } from "../time.ts";
 import { AsOf, UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
@@ -40,7 +40,7 @@ export async function overviewPage(c: ConsoleContext) {
       listUsageOverTime(db, shown.range(), shown.by),
     ]),
   );
-  const [bans, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
+  const [{ bans }, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     sums,
     listKeys(
@@ -180,12 +180,12 @@ function Tile({ name, value, rate }: TileProps) {
 const BAN_COLUMNS = [
   {
     name: "Key",
-    cell: ({ ban, keyName }: NamedBan) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
+    cell: ({ ban }: ListedBan) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
   },
-  { name: "Ends", cell: ({ ban }: NamedBan) => <Relative iso={rfc3339(ban.endsAt)} /> },
+  { name: "Ends", cell: ({ ban }: ListedBan) => <Relative iso={ban.endsAt} /> },
   {
     name: "Why",
-    cell: ({ ban }: NamedBan) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
+    cell: ({ ban }: ListedBan) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
   },
 ];
 

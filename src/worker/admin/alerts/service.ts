@@ -1,4 +1,5 @@
 /** Stores alerts of expiries, lists alerts, and sends one at once. */
+import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { insertExpiryAlerts } from "../../db/alerts-sql.ts";
 import { openDatabase } from "../../db/database.ts";
@@ -6,9 +7,10 @@ import { conflict, notFound } from "../../errors.ts";
 import { logError } from "../../log.ts";
 import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { deliver, type Sent, send } from "./deliver.ts";
-import type { AlertView } from "./schema.ts";
-import { type AlertFilter, type AlertRow, countAttempt, listAlerts, stateOf } from "./sql.ts";
+import type { AlertView, alertPage, alertQuery } from "./schema.ts";
+import { type AlertRow, countAttempt, listAlerts, stateOf } from "./sql.ts";
 
 /** Every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
@@ -20,19 +22,15 @@ export async function alertOfExpiries(env: Bindings): Promise<void> {
   }
 }
 
-export type AlertPage = {
-  readonly alerts: readonly AlertView[];
-  /** Where to go on; null on the last page. */
-  readonly next: { readonly value: number; readonly id: string } | null;
-  readonly configured: boolean;
-};
-
-export async function findAlerts(env: Bindings, filter: AlertFilter): Promise<AlertPage> {
-  const rows = await listAlerts(openDatabase(env.DB), filter);
-  const last = rows.length < filter.limit ? undefined : rows.at(-1);
+export async function findAlerts(
+  env: Bindings,
+  { state, after, limit }: v.InferOutput<typeof alertQuery>,
+): Promise<v.InferOutput<typeof alertPage>> {
+  const rows = await listAlerts(openDatabase(env.DB), state, fromCursor("alerts", after), limit + 1);
+  const { shown, last } = pageOf(rows, limit);
   return {
-    alerts: rows.map(toView),
-    next: last ? { value: last.at, id: last.id } : null,
+    alerts: shown.map(toView),
+    next: toCursor("alerts", last && { value: last.at, id: last.id }),
     configured: settingsOf(env).webhook !== undefined,
   };
 }

@@ -4,6 +4,7 @@ import type { Database } from "../../db/database.ts";
 import { alerts } from "../../db/schema.ts";
 import type { ALERT_STATES } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
+import type { Position } from "../http/cursor.ts";
 
 /** Seconds from one attempt to the next. From the last of them on, each further one is as long. */
 const BACKOFF_SECONDS = [60, 300, 1_800, 7_200, 18_000, 36_000, 50_400] as const;
@@ -43,7 +44,7 @@ export async function markNotDelivered(db: Database, id: string, error: string):
     where id = ${id} and delivered_at is null`);
 }
 
-export type AlertState = (typeof ALERT_STATES)[number];
+type AlertState = (typeof ALERT_STATES)[number];
 export type AlertRow = typeof alerts.$inferSelect;
 
 export function stateOf({
@@ -59,19 +60,18 @@ const IN_STATE: Readonly<Record<AlertState, SQL | undefined>> = {
   failed: and(isNull(alerts.deliveredAt), isNull(alerts.nextAttemptAt)),
 };
 
-export type AlertFilter = {
-  readonly state: AlertState | "all";
-  readonly after?: { readonly value: number; readonly id: string } | undefined;
-  readonly limit: number;
-};
-
 /** Newest first. */
-export async function listAlerts(db: Database, { state, after, limit }: AlertFilter): Promise<AlertRow[]> {
+export async function listAlerts(
+  db: Database,
+  state: AlertState | "all",
+  after: Position | undefined,
+  maxRows: number,
+): Promise<AlertRow[]> {
   const isAfter = after && sql`(${alerts.at}, ${alerts.id}) < (${after.value}, ${after.id})`;
   return db
     .select()
     .from(alerts)
     .where(and(state === "all" ? undefined : IN_STATE[state], isAfter))
     .orderBy(desc(alerts.at), desc(alerts.id))
-    .limit(limit);
+    .limit(maxRows);
 }

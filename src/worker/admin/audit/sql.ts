@@ -1,12 +1,14 @@
 /** D1: the audit log. A change and its audit row go into one batch: none is ever there without the other. */
 import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
+import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../exact-json.ts";
 import { rfc3339 } from "../../time.ts";
-import type { AuditView } from "./schema.ts";
+import { type Position, pageOf } from "../http/cursor.ts";
+import type { AuditView, auditPage, auditQuery } from "./schema.ts";
 
 export type Change = {
   readonly call: AuditCall;
@@ -56,25 +58,6 @@ export function auditedTime(member: string): SQL {
     (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
 }
 
-export type AuditFilter = {
-  readonly actor?: string | undefined;
-  readonly call?: AuditCall | undefined;
-  readonly object?: string | undefined;
-  /** Unix seconds, inclusive. */
-  readonly from?: number | undefined;
-  /** Unix seconds, exclusive. */
-  readonly to?: number | undefined;
-  /** The id of the last entry of the page before. */
-  readonly before?: number | undefined;
-  readonly limit: number;
-};
-
-export type AuditPage = {
-  readonly entries: readonly AuditView[];
-  /** The id to go on before; null on the last page. */
-  readonly next: number | null;
-};
-
 /** A plan and an order have no name. */
 const COLUMNS = {
   ...getTableColumns(auditLog),
@@ -83,8 +66,11 @@ const COLUMNS = {
 type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName">;
 
 /** Newest first, in the order in which they were stored. */
-export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
-  const { actor, call, object, from, to, before, limit } = filter;
+export async function listAudit(
+  db: Database,
+  query: v.InferOutput<typeof auditQuery>,
+): Promise<v.InferOutput<typeof auditPage>> {
+  const { actor, call, object, from, to, before, limit } = query;
   const rows = await db
     .select(COLUMNS)
     .from(auditLog)
@@ -100,8 +86,8 @@ export async function listAudit(db: Database, filter: AuditFilter): Promise<Audi
     )
     .orderBy(desc(auditLog.id))
     .limit(limit + 1);
-  const shown = rows.slice(0, limit);
-  return { entries: shown.map(toView), next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
+  const { shown, last } = pageOf(rows, limit);
+  return { audit: shown.map(toView), next: last?.id ?? null };
 }
 
 /**
@@ -111,8 +97,8 @@ export async function listAudit(db: Database, filter: AuditFilter): Promise<Audi
 export async function listChangesOf(
   db: Database,
   object: string,
-  after: { readonly value: number; readonly id: string } | undefined,
-  limit: number,
+  after: Position | undefined,
+  maxRows: number,
 ): Promise<AuditView[]> {
   const isAfter =
     after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
@@ -121,7 +107,7 @@ export async function listChangesOf(
     .from(auditLog)
     .where(and(eq(auditLog.object, object), isAfter))
     .orderBy(desc(auditLog.at), desc(auditLog.id))
-    .limit(limit);
+    .limit(maxRows);
   return rows.map(toView);
 }
 

@@ -5,7 +5,6 @@ import { nowSeconds } from "../../time.ts";
 import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
-import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
 import {
   endTemporaryLimits,
   issueKey,
@@ -79,12 +78,7 @@ export const keyCalls = {
     answer: keyPage,
     example: { answer: { keys: [KEY], next: null } },
 
-    run: async ({ env, query: { after, ...filter } }) => {
-      const order = `${filter.sort} ${filter.direction}`;
-      const position = fromCursor(order, after, isSortValue);
-      const page = await listKeys(openDatabase(env.DB), { ...filter, after: position }, nowSeconds());
-      return { keys: page.keys, next: toCursor(order, page.next) };
-    },
+    run: ({ env, query }) => listKeys(openDatabase(env.DB), query, nowSeconds()),
     table: ({ keys, next }) => ({
       file: "keys",
       columns: KEY_COLUMNS,
@@ -183,10 +177,7 @@ export const keyCalls = {
       },
     },
 
-    run: async ({ env, id, query: { after, limit } }) => {
-      const history = await findKeyHistory(env, id, { after: fromCursor("history", after, isTime), limit });
-      return { ...history, next: toCursor("history", history.next) };
-    },
+    run: ({ env, id, query }) => findKeyHistory(env, id, query),
   }),
 
   update: call({

@@ -20,7 +20,7 @@ import {
   orderView,
   shipment,
 } from "./schema.ts";
-import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
+import { listCancelled, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -126,10 +126,9 @@ export const orderCalls = {
       },
     },
 
-    run: async ({ env, query: { before, limit } }) => {
-      const rows = await listCancelledJson(openDatabase(env.DB), before, limit);
-      const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
-      return new JsonText(`{"cancelled":[${rows.map(({ json }) => json).join(",")}],"next":${next}}`);
+    run: async ({ env, query }) => {
+      const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
+      return new JsonText(`{"cancelled":[${cancelled.join(",")}],"next":${next}}`);
     },
     table: (answer) => {
       const { cancelled, next } = exactly<{ cancelled: Row[]; next: bigint | null }>(answer);

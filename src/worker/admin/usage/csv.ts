@@ -15,9 +15,7 @@ const COLUMNS: Readonly<Record<Usage["by"], readonly string[]>> = {
   plan: ["plan", "keyCount"],
 };
 
-type UsagePage = Omit<Usage, "next"> & { readonly next: string | null };
-
-export const usageTable = (usage: UsagePage): CsvTable => ({
+export const usageTable = (usage: Usage): CsvTable => ({
   file: `usage-by-${usage.by}-${usage.from.slice(0, 10)}`,
   columns: [...COLUMNS[usage.by], ...FIGURES],
   rows: usage.rows.map((row) => ("limits" in row ? { ...row.limits, ...row } : row)),

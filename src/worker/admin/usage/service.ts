@@ -1,4 +1,5 @@
 /** The usage of a range by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
+import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
@@ -7,15 +8,17 @@ import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
-import type { Position } from "../http/cursor.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
-import type {
-  HourUsage,
-  KeyUsageView,
-  OwnerUsageView,
-  PlanUsageView,
-  RefusedMinute,
-  TimeUsage,
+import {
+  directionOf,
+  type HourUsage,
+  type KeyUsageView,
+  type OwnerUsageView,
+  type PlanUsageView,
+  type RefusedMinute,
+  type TimeUsage,
+  type usageQuery,
 } from "./schema.ts";
 import {
   type Closeness,
@@ -27,7 +30,6 @@ import {
   listBuckets,
   listGroups,
   listHoursOfKey,
-  type Page,
   type Range,
   type Total,
   type UsageFilter,
@@ -41,8 +43,7 @@ type Answer<By, Row> = {
   readonly asOf: string;
   readonly rows: readonly Row[];
   readonly total: Total;
-  /** Where to go on; null on the last page. */
-  readonly next: Position<string | number> | null;
+  readonly next: string | null;
 };
 export type Usage =
   | Answer<UsagePeriod, TimeUsage>
@@ -51,9 +52,7 @@ export type Usage =
   | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
-type UsageQuery = RangeQuery &
-  Omit<UsageFilter, keyof Range> &
-  Page & { readonly by: UsagePeriod | UsageGroup };
+type UsageQuery = v.InferOutput<typeof usageQuery>;
 
 /** A statement of an operator reads no more. */
 const MAX_ROWS_READ = 1_000_000;
@@ -75,22 +74,29 @@ export function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
 }
 
 async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Promise<Usage> {
-  const { by, from, to, key, owner, plan, ...page } = query;
-  const range = rangeOf(env, { from, to }, by === "hour" ? "hour" : "day");
+  const { by, key, owner, plan, sort, limit } = query;
+  const range = rangeOf(env, query, by === "hour" ? "hour" : "day");
   const filter = { ...range, key, owner, plan };
   const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
-  if (!SORTS[by].includes(page.sort)) {
+  if (!SORTS[by].includes(sort)) {
     throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
   }
   if (by === "hour" || by === "day") {
     const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
-    const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
-    const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
+    const order = `usage by ${by}`;
+    const after = fromCursor(order, query.after);
+    const later = rows.filter(({ start }) => after === undefined || start > String(after.value));
+    const { shown, last } = pageOf(later, limit);
+    const next = toCursor(order, last && { value: last.start, id: "" });
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
   await refuseTooMuch(db, filter, by);
+  const direction = directionOf(query);
+  const order = `usage by ${by} ${sort} ${direction}`;
+  const page = { sort, direction, after: fromCursor(order, query.after), limit };
   const { rows, total } = await listGroups(db, by, filter, page, daysBegun(range));
-  const { shown, next } = firstOf(rows, page.limit, placeOf);
+  const { shown, last } = pageOf(rows, limit);
+  const next = toCursor(order, last);
   if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
   if (by === "owner") return { ...about, by, rows: shown.map(toOwnerUsageView), total, next };
   return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
@@ -261,21 +267,6 @@ function endOfHour(atSeconds: number): number {
 
 function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
-}
-
-/** The rows of one page. The query reads one row more, which says that there is a next page. */
-function firstOf<Row>(
-  rows: readonly Row[],
-  limit: number,
-  toPlace: (row: Row) => Position<string | number>,
-): { readonly shown: readonly Row[]; readonly next: Position<string | number> | null } {
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { shown, next: last === undefined ? null : toPlace(last) };
-}
-
-function placeOf({ value, id }: Position<string | number>): Position<string | number> {
-  return { value, id };
 }
 
 const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };

@@ -63,10 +63,10 @@ export async function countKeys(db: Database, filter: UsageFilter): Promise<numb
   return row?.keyCount ?? 0;
 }
 
-export type Page = {
+type Page = {
   readonly sort: UsageSort;
   readonly direction: "asc" | "desc";
-  readonly after?: Position<string | number | null> | undefined;
+  readonly after?: Position | undefined;
   readonly limit: number;
 };
 
