@@ -1,7 +1,6 @@
 /** The calls about orders: lists, a load, and one order. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
-import { ApiError } from "../../errors.ts";
 import { parseExactJson } from "../../exact-json.ts";
 import { call, JsonText } from "../call.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
@@ -70,20 +69,7 @@ export const orderCalls = {
       answer: { inserted: 1, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
     },
 
-    run: async ({ env, query, text, author }) => {
-      const { file, "dry-run": isDryRun, "restore-cancelled": restoresCancelled } = query;
-      const { "allow-backwards": allowsBackwards } = query;
-      const options = { file, isDryRun, restoresCancelled, allowsBackwards };
-      const result = await loadOrders(env, text, options, author);
-      if (result.kind === "refused") {
-        const message = "Nothing was stored: some orders are not valid.";
-        throw new ApiError("invalid_request", message, {
-          members: { refused: JSON.stringify(result.lines) },
-        });
-      }
-      const { kind: _, ...figures } = result;
-      return figures;
-    },
+    run: loadOrders,
   }),
 
   ship: call({

@@ -42,17 +42,6 @@ export type LoadedOrder = v.InferOutput<typeof loadedOrder>;
 
 export const ORDER_MEMBERS: readonly string[] = Object.keys(loadedOrder.entries);
 
-/** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
-export type LoadFigures = {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Orders that clients cancelled before, and that are left so. */
-  readonly cancelled: number;
-  /** Orders whose status would have gone back, and was kept. */
-  readonly kept: number;
-};
-
 /** JSON whose numbers are text with all digits. Throws a SyntaxError, or a RangeError if it is too deep. */
 export function parseDigits(text: string): unknown {
   return parseExactJson(text, (_value, source) => source);

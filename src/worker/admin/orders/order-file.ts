@@ -6,12 +6,12 @@ import { describeProblems } from "../../check-schema.ts";
 import {
   type CheckOrder,
   type LoadedOrder,
-  type LoadFigures,
   MAX_FILE_NAME_CHARS,
   ORDER_MEMBERS,
   orderChecker,
   parseDigits,
 } from "./loaded-order.ts";
+import type { LoadFigures } from "./schema.ts";
 
 /** `line` counts from 1: lines of the file, or elements of its array. */
 type Line = { readonly line: number; readonly text: string };
