@@ -1,9 +1,38 @@
 /** Requests over time: a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/schema.ts";
+import { lastDays, lastHours } from "../admin/usage/service.ts";
 import type { Figures } from "../admin/usage/sql.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
+import { addressOf } from "./forms.ts";
+import { Presets } from "./list.tsx";
+import type { ConsoleContext } from "./page.tsx";
 import { type Column, Table, Time } from "./ui.tsx";
+
+const RANGES = {
+  "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
+  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
+  "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
+} as const;
+
+/** The range of a chart is in the address of its page. */
+export function rangeIn(c: ConsoleContext, byDefault: keyof typeof RANGES) {
+  const [, shown] = Object.entries(RANGES).find(([id]) => id === c.req.query("range")) ?? [];
+  return shown ?? RANGES[byDefault];
+}
+
+export function RangeLinks({
+  c,
+  shown,
+}: {
+  readonly c: ConsoleContext;
+  readonly shown: { readonly name: string };
+}) {
+  const links = Object.entries(RANGES).map(
+    ([range, { name }]) => [name, addressOf(c.req.path, { range }), name === shown.name] as const,
+  );
+  return <Presets links={links} />;
+}
 
 /** What sums of usage know. */
 export function AsOf({ iso }: { readonly iso: string }) {

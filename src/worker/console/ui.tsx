@@ -176,32 +176,6 @@ export function Basis({ version, texts = {} }: BasisProps) {
   );
 }
 
-type ActionProps = PropsWithChildren<
-  BasisProps & {
-    /** Where the form is sent. */
-    readonly address: string;
-    readonly title: string;
-    readonly isOpen: boolean;
-    readonly isDangerous?: boolean;
-  }
->;
-
-/** A form that opens. It carries the version that the page shows. */
-export function Action({ address, title, isOpen, isDangerous = false, children, ...basis }: ActionProps) {
-  return (
-    <details class="action" open={isOpen}>
-      <summary>{title}</summary>
-      <form method="post" action={address}>
-        <Basis {...basis} />
-        {children}
-        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
-          {title}
-        </button>
-      </form>
-    </details>
-  );
-}
-
 export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 type FieldProps = {

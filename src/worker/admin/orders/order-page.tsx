@@ -5,7 +5,7 @@ import { Fields } from "../../console/fields.tsx";
 import { addressOf, doneAddress, isDone, sendForm } from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
-import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
+import { Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { IN_STORE } from "../../db/values.ts";
 import { auditCalls } from "../audit/calls.ts";
@@ -130,16 +130,17 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
         </button>
       </form>
       <div class="danger-zone">
-        <Action
-          address={`/console/orders/${order.id}/delete`}
-          title="Delete order"
-          version={order.version}
-          isOpen={failure?.action === "delete"}
-          isDangerous
-        >
-          <p>The order is removed from the list. The audit log keeps it.</p>
-          <Check name="sure" label="Delete it" attributes={{ required: true }} />
-        </Action>
+        <details class="action" open={failure?.action === "delete"}>
+          <summary>Delete order</summary>
+          <form method="post" action={`/console/orders/${order.id}/delete`}>
+            <Basis version={order.version} />
+            <p>The order is removed from the list. The audit log keeps it.</p>
+            <Check name="sure" label="Delete it" attributes={{ required: true }} />
+            <button type="submit" class="button danger">
+              Delete order
+            </button>
+          </form>
+        </details>
       </div>
     </section>
   );
