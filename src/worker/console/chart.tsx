@@ -1,4 +1,4 @@
-/** Requests over time: a table, which a script draws as a chart. */
+/** Shows requests over time as a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/schema.ts";
 import { lastDays, lastHours } from "../admin/usage/service.ts";
 import type { Figures } from "../admin/usage/sql.ts";
@@ -15,7 +15,7 @@ const RANGES = {
   "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
 } as const;
 
-/** The range of a chart is in the address of its page. */
+/** Reads the range of a chart from the address of its page. */
 export function rangeIn(c: ConsoleContext, byDefault: keyof typeof RANGES) {
   const [, shown] = Object.entries(RANGES).find(([id]) => id === c.req.query("range")) ?? [];
   return shown ?? RANGES[byDefault];
@@ -34,7 +34,7 @@ export function RangeLinks({
   return <Presets links={links} />;
 }
 
-/** What sums of usage know. */
+/** Says which requests a sum of usage has. */
 export function AsOf({ iso }: { readonly iso: string }) {
   return (
     <>
@@ -101,7 +101,7 @@ type SparklineProps = {
 const BAR_WIDTH = 6;
 const MAX_BAR_HEIGHT = 20;
 
-/** A bar for each day; the highest bar has the full height. Days with refusals have the colour of refusals. */
+/** Draws a bar for each day. The highest bar has the full height, and days with refusals their own colour. */
 export function Sparkline({ days }: SparklineProps) {
   const max = Math.max(...days.map(({ admitted }) => admitted));
   if (max <= 0 && !days.some(({ isRefused }) => isRefused)) return <>–</>;
@@ -133,7 +133,7 @@ export function Sparkline({ days }: SparklineProps) {
 
 type ColumnSort = Exclude<Column<Figures>["sort"], undefined>;
 
-/** `sortBy`: the addresses of the table sorted by a column. */
+/** `sortBy` returns the address of the table sorted by a column. */
 export function figureColumns(
   sortBy?: (name: "admitted" | "refused", first: "desc") => ColumnSort,
 ): Column<Figures>[] {

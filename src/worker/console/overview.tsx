@@ -1,5 +1,4 @@
-/** `/console`: first what needs an operator, then how many requests there were. */
-
+/** `/console` shows first what needs an operator, and then how many requests there were. */
 import { type ListedBan, listBans } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";

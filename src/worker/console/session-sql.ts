@@ -5,7 +5,7 @@ import { consoleSessions } from "../db/schema.ts";
 
 export type ConsoleSession = typeof consoleSessions.$inferSelect;
 
-/** A session that has not ended, and was seen after `seenAfterSeconds`. */
+/** Finds a session that has not ended and was used after `seenAfterSeconds`. */
 export async function findSession(
   db: Database,
   idHash: string,

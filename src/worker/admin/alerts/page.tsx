@@ -1,4 +1,4 @@
-/** `/console/alerts`: what the webhook was told. An alert can be sent again, and a test alert. */
+/** `/console/alerts` lists what the webhook was told, sends an alert again, and sends a test alert. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { addressOf, formOf, queryOf } from "../../console/forms.ts";
@@ -72,7 +72,7 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
   );
 }
 
-/** Without an action, the form is sent to the address of the list, so that the answer has the same filter. */
+/** A form without an action is sent to the address of the list, so the answer has the same filter. */
 function Send({ id, children }: PropsWithChildren<{ readonly id?: string }>) {
   return (
     <form method="post">

@@ -12,7 +12,7 @@ import { deliver, type Sent, send } from "./deliver.ts";
 import type { AlertView, alertPage, alertQuery } from "./schema.ts";
 import { type AlertRow, countAttempt, listAlerts, stateOf } from "./sql.ts";
 
-/** Every hour. */
+/** Stores the alerts of keys that expire soon. Runs every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
   if (settingsOf(env).webhook === undefined) return;
   try {
@@ -45,7 +45,7 @@ function toView({ data: _, ...row }: AlertRow): AlertView {
   };
 }
 
-/** At once. The attempt counts. */
+/** Sends a stored alert now, and counts the attempt. */
 export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
   const webhook = requireWebhook(env);
   const db = openDatabase(env.DB);
@@ -54,7 +54,7 @@ export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
   return deliver(db, webhook, alert, settingsOf(env).consoleUrl);
 }
 
-/** At once, and not stored. */
+/** Sends a test alert now, and stores nothing. */
 export async function sendTestAlert(env: Bindings, actor: string): Promise<Sent> {
   const webhook = requireWebhook(env);
   const text = "This is a test alert of Store Orders. Alerts arrive here.";

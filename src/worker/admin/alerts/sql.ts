@@ -6,16 +6,16 @@ import type { ALERT_STATES } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
 
-/** Seconds from one attempt to the next. From the last of them on, each further one is as long. */
+/** The seconds from each attempt to the next. The last value is used again for all later attempts. */
 const BACKOFF_SECONDS = [60, 300, 1_800, 7_200, 18_000, 36_000, 50_400] as const;
-/** An alert this old is given up with its next failure. */
+/** An alert of this age is given up at its next failure. */
 const GIVE_UP_SECONDS = 3 * DAY_SECONDS;
 
 export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
 
 const DUE_ALERT = sql`id, type, key_id as keyId, at, text, data`;
 
-/** Takes alerts that are due. Until the time of their next attempt, no other isolate takes them. */
+/** Claims alerts that are due. No other isolate claims them before the time of their next attempt. */
 export async function claimDueAlerts(db: Database, nowSeconds: number, limit: number): Promise<DueAlert[]> {
   const waits = BACKOFF_SECONDS.map((seconds, attempts) => sql`when ${attempts} then ${seconds}`);
   const wait = sql`case attempts ${sql.join(waits, sql` `)} else ${BACKOFF_SECONDS.at(-1)} end`;
@@ -25,7 +25,7 @@ export async function claimDueAlerts(db: Database, nowSeconds: number, limit: nu
     returning ${DUE_ALERT}`);
 }
 
-/** For an attempt beside those that are due. */
+/** Counts an attempt that an operator makes, and returns the alert. */
 export async function countAttempt(db: Database, id: string): Promise<DueAlert | undefined> {
   return db.get<DueAlert | undefined>(
     sql`update alerts set attempts = attempts + 1 where id = ${id} returning ${DUE_ALERT}`,
@@ -37,7 +37,7 @@ export async function markDelivered(db: Database, id: string, nowSeconds: number
     update alerts set delivered_at = ${nowSeconds}, next_attempt_at = null, last_error = null where id = ${id}`);
 }
 
-/** A later attempt may have delivered it meanwhile. */
+/** Leaves an alert as it is if a later attempt has delivered it meanwhile. */
 export async function markNotDelivered(db: Database, id: string, error: string): Promise<void> {
   await db.run(sql`
     update alerts set last_error = ${error}, next_attempt_at = iif(next_attempt_at > at + ${GIVE_UP_SECONDS}, null, next_attempt_at)
@@ -60,7 +60,7 @@ const IN_STATE: Readonly<Record<AlertState, SQL | undefined>> = {
   failed: and(isNull(alerts.deliveredAt), isNull(alerts.nextAttemptAt)),
 };
 
-/** Newest first. */
+/** Lists alerts, the newest first. */
 export async function listAlerts(
   db: Database,
   state: AlertState | "all",

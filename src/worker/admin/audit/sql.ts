@@ -1,4 +1,4 @@
-/** D1: the audit log. A change and its audit row go into one batch: none is ever there without the other. */
+/** D1: the audit log. A change and its audit row are in one batch, so neither exists without the other. */
 import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
@@ -14,15 +14,14 @@ export type Change = {
   readonly call: AuditCall;
   /** The id of the key, plan or order that changed, or SQL of it. */
   readonly object: string | SQL;
-  /** Each of these two is a value, or SQL that gives the JSON text when the batch runs. */
+  /** `before` and `after` are values, or SQL that gives the JSON text when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
 };
 
 /**
- * Returns the rows that it writes: at most one, unless `from` has several. `before` and `after` hold the changed
- * fields, and the hint of a secret but never the secret. `onlyIf` is the condition of the change. `from` is a query
- * whose columns the condition and the values read.
+ * Writes an audit row for each row of `from` that meets `onlyIf`, and returns the ids. The condition and the
+ * values can read the columns of `from`. `before` and `after` never have a secret, only its hint.
  */
 export function audit(
   db: Database,
@@ -42,7 +41,7 @@ export function audit(
     .returning({ id: auditLog.id });
 }
 
-/** Whether this batch has written the change's audit row, which is then the last one. */
+/** True if this batch has written the audit row of the change, which is then the last row. */
 export function isAudited({ requestId }: Author, { call, object }: Change): SQL {
   return sql`
     (${requestId}, ${call}, ${object}) = (
@@ -50,8 +49,8 @@ export function isAudited({ requestId }: Author, { call, object }: Change): SQL 
 }
 
 /**
- * A time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a batch
- * reads the clock anew, so two statements can have two times.
+ * Reads a time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a
+ * batch reads the clock anew, so two statements could have two times.
  */
 export function auditedTime(member: string): SQL {
   return sql`
@@ -65,7 +64,7 @@ const COLUMNS = {
 };
 type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName">;
 
-/** Newest first, in the order in which they were stored. */
+/** Lists the entries in the order in which they were stored, the newest first. */
 export async function listAudit(
   db: Database,
   query: v.InferOutput<typeof auditQuery>,
@@ -91,8 +90,8 @@ export async function listAudit(
 }
 
 /**
- * The changes of one object by time, newest first: those after a place in a list that may have other entries, too. The place's id is that
- * of an audit row as 16 digits, or any other text.
+ * Lists the changes of one object after a place, the newest first. The list may have other entries too: the
+ * id of a place is 16 digits for an audit row, or any other text.
  */
 export async function listChangesOf(
   db: Database,
@@ -115,7 +114,7 @@ function toView(entry: Entry): AuditView {
   return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
 }
 
-/** An order has integers of 64 bits. */
+/** Keeps the integers of orders, which have 64 bits. */
 function parsed(json: string | null): unknown {
   return json === null ? null : parseExactJson(json, exactNumber);
 }

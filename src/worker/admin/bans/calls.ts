@@ -32,7 +32,7 @@ export const banCalls = {
     answer: banPage,
     example: { answer: { bans: [BAN], next: null } },
 
-    // A ban for strikes is reported at once, so D1 has all but those whose report failed a moment ago.
+    // A limiter reports a ban for strikes at once. D1 lacks a ban only if its report failed a moment ago.
     run: async ({ env, query }) => {
       const { bans, next } = await listBans(openDatabase(env.DB), query, nowSeconds());
       return { bans: bans.map(({ ban }) => ban), next };

@@ -20,7 +20,7 @@ export type ListedBan = {
   readonly place: Position<number>;
 };
 
-/** What a list is sorted by, the latest first: when each ban began, will end, or ended. */
+/** A list is sorted by when each ban began, will end, or ended. The latest ban is the first. */
 const PLACES = {
   start: sql<number>`${bans.startedAt}`,
   end: sql<number>`${bans.endsAt}`,
@@ -32,7 +32,7 @@ function orderOf({ state, key }: BanFilter): keyof typeof PLACES {
   return state === "live" ? "end" : "past end";
 }
 
-/** Negative if `a` is before `b` in the list, 0 if they are the same place. */
+/** Returns a negative number if `a` is before `b` in the list, and 0 for the same place. */
 export function comparePositions(a: Position<number>, b: Position<number>): number {
   return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
 }
@@ -48,7 +48,7 @@ export async function listBans(
   return { bans: shown, next: toCursor(order, last?.place) };
 }
 
-/** The first bans after a place, in order. */
+/** Reads the first bans after a place, in the order of the list. */
 export async function selectBans(
   db: Database,
   filter: BanFilter,

@@ -1,4 +1,4 @@
-/** `/console/bans`: live and past bans. A live ban can be lifted here. */
+/** `/console/bans` lists live and past bans, and lifts live bans. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
@@ -19,7 +19,7 @@ const BANS_PER_PAGE = 50;
 export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, banQuery, { state: "live" });
   if (query.format === "csv") return fileOf(c, banCalls.list, query);
-  // Not the call: a form that lifts a ban has the version of its key.
+  // The call lacks the version of the key, which the form that lifts a ban sends.
   const filter = { ...query, limit: BANS_PER_PAGE };
   const { bans, next } = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
   const isPast = query.state === "past";

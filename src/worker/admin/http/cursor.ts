@@ -1,10 +1,10 @@
-/** Opaque cursors of sorted lists: the place of the last row shown, in base64url. */
+/** Opaque cursors of sorted lists. A cursor is the place of the last row of a page, in base64url. */
 import { invalidRequest } from "../../errors.ts";
 
 /** A row's place in a list: the value that the list is sorted by, then the row's id. */
 export type Position<Value = string | number | null> = { readonly value: Value; readonly id: string };
 
-/** `order` names the list's order, so that a cursor of another order is refused. Without a place: null. */
+/** `order` names the order of the list, so that a cursor of another order is refused. */
 export function toCursor(order: string, place: Position | undefined): string | null {
   if (place === undefined) return null;
   return new TextEncoder()
@@ -23,7 +23,7 @@ export function fromCursor(order: string, cursor: string | undefined): Position 
   throw invalidRequest("after: must be the `next` of a page with the same order");
 }
 
-/** The rows of one page. The query reads one row more. If there is one more, `last` is the last row shown. */
+/** Cuts the rows to one page. The query reads one row more: `last` is undefined on the last page. */
 export function pageOf<Row>(rows: readonly Row[], limit: number) {
   const shown = rows.slice(0, limit);
   return { shown, last: rows.length > limit ? shown.at(-1) : undefined };

@@ -1,7 +1,7 @@
 /**
  * Checks a body, a query or a form against a schema. The 400 names every wrong field.
  *
- * Not hono's `validator`: a body whose Content-Type is not JSON, as curl sends it, is `{}` for it.
+ * Hono's `validator` would read a body as `{}` if its Content-Type is not JSON, and curl sends such bodies.
  */
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -13,7 +13,7 @@ import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { settingsOf } from "../../settings.ts";
 import { decodeUtf8, isUtf8Address } from "../../text.ts";
 
-/** The longest valid body takes some 10 kB. */
+/** The longest valid body has some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
 
 /** Names, notes and reasons are stored and shown in clear. */
@@ -24,7 +24,7 @@ export function refuseAdminToken(input: unknown, env: Bindings): void {
   throw invalidRequest("The admin token must not be in a body, a query or a name.");
 }
 
-/** The body of a call. */
+/** Reads and checks the body of a call. */
 export async function checkedBody<S extends ObjectSchema>(
   c: Context<AppEnv>,
   schema: S,
@@ -32,7 +32,7 @@ export async function checkedBody<S extends ObjectSchema>(
   return checked(c.env, schema, parseJson(await receiveText(c, MAX_JSON_BODY_BYTES)));
 }
 
-/** The query of a call. */
+/** Checks the query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
   if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
   if (hasKey(JSON.stringify(c.req.queries())))
@@ -44,7 +44,7 @@ export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema:
   return query;
 }
 
-/** The whole body. Only reading can fail here, and reading fails if the client's connection is lost. */
+/** Reads the whole body. Reading fails if the connection of the client is lost. */
 export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise<string> {
   const limit = bodyLimit({
     maxSize: maxBytes,
@@ -66,7 +66,7 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
   return text;
 }
 
-/** Whatever is sent, by the API or by a form. Throws the 400 that names every wrong field. */
+/** Checks what the API or a form received. Throws the 400 that names every wrong field. */
 export function checked<S extends ObjectSchema>(env: Bindings, schema: S, input: unknown): v.InferOutput<S> {
   refuseAdminToken(input, env);
   const result = check(schema, input);

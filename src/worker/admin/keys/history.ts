@@ -1,4 +1,4 @@
-/** What happened to a key: its changes and bans in one list, and the hours in which it was refused. */
+/** Lists what happened to a key: its changes and bans in one list, and the hours with refusals. */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
@@ -34,7 +34,7 @@ export async function findKeyHistory(
   };
 }
 
-/** The changes and bans of a key. */
+/** Lists the changes and bans of a key, the newest first. */
 export async function listEvents(
   db: Database,
   id: string,

@@ -1,4 +1,4 @@
-/** `/console/keys/{id}`: what is wrong with a key, what it does, what happened to it, and what can be done. */
+/** `/console/keys/{id}` shows problems, usage, history and actions of a key. */
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
 import { RangeLinks, rangeIn, UsageChart } from "../../console/chart.tsx";
@@ -154,7 +154,7 @@ type DoneProps = {
   readonly events: readonly KeyEvent[];
 };
 
-/** What the form that led here has done, and the way back. */
+/** Says what the last form did, and offers to undo it. */
 function Done({ c, keyView, events }: DoneProps) {
   const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
   if (action === undefined) return null;
@@ -308,7 +308,7 @@ function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
   );
 }
 
-/** A ban by an operator is a change already. */
+/** Leaves out bans by operators, because the list has them as changes. */
 function History({ events }: { readonly events: readonly KeyEvent[] }) {
   const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
   if (shown.length === 0) return <p class="muted">Nothing yet.</p>;

@@ -16,7 +16,7 @@ export type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format"> & {
 
 const MAX_NAMED_KEYS = 10;
 
-/** In either direction, keys without an owner or an expiry are last. */
+/** Lists keys. In either direction, keys without an owner or an expiry are last. */
 export async function listKeys(
   db: Database,
   filter: KeyFilter,
@@ -48,7 +48,7 @@ export type DayOfKey = {
   readonly isRefused: 0 | 1;
 };
 
-/** The days of these keys from a day on, in Unix seconds, that have usage. */
+/** Reads the days with usage of these keys, from a day on, in Unix seconds. */
 export async function findDaysOfKeys(
   db: Database,
   ids: readonly string[],
@@ -62,7 +62,7 @@ export async function findDaysOfKeys(
 
 function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
   return {
-    // The order in which keys were stored. Two keys of one second have the same time.
+    // Rows are in the order in which keys were stored. Two keys of one second have the same time.
     created: sql`k.rowid`,
     name: sql`k.name`,
     owner: sql`k.owner_name`,
@@ -97,8 +97,8 @@ function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number)
 }
 
 /**
- * The text has no line breaks, so it does not match across two members. What plain SQL wrote has its accents:
- * it is found as it was written.
+ * Finds part of a name, owner, e-mail or note, in any case and without accents; a whole id; or the last four
+ * characters of a secret. Plain SQL stores no folded text, so its texts are found with their accents only.
  */
 function isFoundBy(text: string): SQL {
   return sql`(
@@ -106,7 +106,7 @@ function isFoundBy(text: string): SQL {
     or ${hasSecretEndingIn(text)})`;
 }
 
-/** An id names one key, whatever the others are called. The empty text names none, though each id begins so. */
+/** An id names one key, whatever other keys are called. The empty text names no key. */
 function isNamedBy(ref: string): SQL {
   if (isKeyId(ref)) return sql`k.id = ${ref}`;
   const firstLine = `${foldForSearch(ref)}\n`;
@@ -115,12 +115,12 @@ function isNamedBy(ref: string): SQL {
     or ${hasSecretEndingIn(ref)})`;
 }
 
-/** Any case: read out, an upper-case letter is easily lost. */
+/** Compares in any case, because an upper-case letter is easily lost when it is read out. */
 function hasSecretEndingIn(text: string): SQL {
   return sql`k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase)`;
 }
 
-/** The usage of a key that was first used a moment ago is not in D1 yet, hence its first use. */
+/** Compares the first use too: the usage of a key that was first used a moment ago is not in D1 yet. */
 function isUnusedSince(day: string): SQL {
   return sql`(k.first_used_at is null or (
     k.first_used_at < unixepoch(${day})

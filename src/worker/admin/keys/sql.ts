@@ -1,4 +1,4 @@
-/** D1: keys as the admin API shows them. */
+/** D1: reads keys in the form that the admin API shows. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { limitsAt, temporaryUntilAt } from "../../db/limits-sql.ts";
@@ -14,7 +14,7 @@ type Nested = "limits" | "temporaryLimits" | "secrets";
 /** A `KeyView` whose nested members are JSON text. */
 export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 
-/** The keys that exist, in the order of their ids here. */
+/** Reads the keys with these ids, in the order of the ids. An id that no key has is left out. */
 export async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
   if (ids.length === 0) return [];
   const listed = sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
@@ -28,7 +28,7 @@ export async function requireKey(db: Database, id: string): Promise<KeyView> {
   return requireTarget(db, keyTarget(id, nowSeconds()));
 }
 
-/** The key at this time. */
+/** The key, with its status and limits at this time. */
 export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyView> {
   return {
     object: id,
@@ -82,7 +82,7 @@ function isOfKeyAndLive(nowSeconds: number): SQL {
   return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
 }
 
-/** Requests of the key `k` that were admitted on the UTC day. */
+/** Counts requests of the key `k` that were admitted on the UTC day. */
 export function admittedOn(day: number): SQL {
   return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
 }

@@ -1,4 +1,4 @@
-/** The calls about orders: lists, a load, and one order. */
+/** The calls about orders: lists, loads, shipments, and changes of one order. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { parseExactJson } from "../../exact-json.ts";
@@ -29,7 +29,7 @@ const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pend
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** For a table: its integers keep all digits. */
+/** Parses an answer for a table. Its integers keep all digits. */
 function exactly<Page>({ text }: JsonText): Page {
   // The call's schema says which members the text has.
   return parseExactJson(text, (_value, source) => BigInt(source)) as Page;

@@ -1,4 +1,4 @@
-/** `/console/orders`: the orders, the newest ids first, and the cancelled ones. */
+/** `/console/orders` lists and ships orders, the highest ids first, and lists cancelled orders. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
@@ -142,7 +142,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
 }
 
 /**
- * Without an action, the form is sent to the address of the list, so that the answer has the same filters.
+ * A form without an action is sent to the address of the list, so the answer has the same filters.
  * A script shows the first tick, and says on the button how many orders are ticked.
  */
 function ShipForm({ children }: PropsWithChildren) {

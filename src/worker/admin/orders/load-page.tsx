@@ -26,7 +26,7 @@ import { loadQuery } from "./schema.ts";
 export const LOAD_PATH = "/console/orders/load";
 const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
-/** The page holds them for the download, and an isolate has 128 MB. */
+/** The page holds the lines for the download, and an isolate has 128 MB. */
 const MAX_REFUSED_LINES = 10_000;
 
 export const loadPages = new Hono<AppEnv>()
@@ -93,7 +93,7 @@ type DownloadProps = PropsWithChildren<{
   readonly rows: Parameters<typeof toCsv>[0];
 }>;
 
-/** A file of CSV within the page: nothing is stored for a download that comes later. */
+/** The link has the whole file, so the service stores nothing for a later download. */
 function Download({ name, rows, children }: DownloadProps) {
   const csv = `\ufeff${toCsv(rows)}`; // spreadsheets take a file without a byte order mark for Latin-1
   return (

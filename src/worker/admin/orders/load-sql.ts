@@ -1,4 +1,4 @@
-/** D1: loads orders. What happens to each order is decided in the transaction that stores it. */
+/** D1: loads orders. The transaction that stores an order also decides what happens to it. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
@@ -9,8 +9,9 @@ import type { LoadFigures, LoadQuery } from "./schema.ts";
 const MAX_AUDITED_ORDERS = 100;
 
 /**
- * Loads the orders of a JSON array, which has no id twice, in one transaction. The audit row has the figures and
- * the first orders whose status changes. A load that changes nothing writes nothing. A dry run only counts.
+ * Loads the orders of a JSON array, which has no id twice, in one transaction. The audit row has the figures
+ * and the first orders whose status changes. A load that changes nothing writes nothing. A dry run only
+ * counts.
  */
 export async function runLoad(
   db: Database,
@@ -44,7 +45,7 @@ function upsert(fates: SQL): SQL {
       version = orders.version + 1`;
 }
 
-/** `statuses` is a JSON array of the orders whose status changes. */
+/** Counts what happens to the orders. `statuses` is a JSON array of the orders whose status changes. */
 function figuresOf(fates: SQL): SQL {
   return sql`
     select count(*) filter (where fate = 'inserted') as inserted,
@@ -58,8 +59,8 @@ function figuresOf(fates: SQL): SQL {
 }
 
 /**
- * The orders as they will be stored, each with what happens to it. SQLite reads all digits of the integers.
- * An absent member has no JSON, null has.
+ * Returns the orders as the load will store them, each with its fate. SQLite reads all digits of the
+ * integers. `->` tells an absent member, which is SQL's null, from a null.
  */
 function fatesOf(json: string, query: LoadQuery): SQL {
   const isCancelled = query["restore-cancelled"]

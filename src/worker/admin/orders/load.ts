@@ -9,7 +9,7 @@ import type { LoadFigures, LoadQuery } from "./schema.ts";
 
 const MAX_REFUSED_ELEMENTS = 100;
 
-/** The text is an array of up to `MAX_ORDERS_PER_LOAD` orders. Throws the 400 that names the wrong elements. */
+/** `text` is an array of up to `MAX_ORDERS_PER_LOAD` orders. Throws the 400 that names wrong elements. */
 export async function loadOrders({
   env,
   author,

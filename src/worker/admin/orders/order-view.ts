@@ -1,4 +1,4 @@
-/** Orders as the console shows them: their integers have 64 bits, so that they stay text. */
+/** Orders in the form that the console shows. Integers have 64 bits, so they stay text. */
 import { parseExactJson } from "../../exact-json.ts";
 import type { JsonText } from "../call.ts";
 

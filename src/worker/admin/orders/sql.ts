@@ -1,4 +1,4 @@
-/** D1: orders as operators see them, with their status: lists and finds them, and lists cancelled ones. */
+/** D1: finds and lists orders with their status, and lists cancelled orders. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
@@ -27,7 +27,7 @@ export type OrderText = {
   readonly status: (typeof ORDER_STATUSES)[number];
 };
 
-/** Throws the 404 if the id is none: SQLite would take "01" for 1. */
+/** Throws the 404 for a text that is no id, because SQLite would read "01" as 1. */
 export function orderTarget(orderId: string): Target<OrderText, OrderText> {
   const missing = "No order has this id.";
   if (!isInt64(orderId)) throw notFound(missing);
@@ -52,7 +52,7 @@ export async function findOrder(db: Database, orderId: string): Promise<OrderTex
 
 type OrderQuery = v.InferOutput<typeof orderQuery>;
 
-/** By id, as JSON with exact digits. No index by status or pet: every load and cancel would write it. */
+/** Lists orders by id, as JSON with exact digits. Loads and cancels would write an index by status or pet. */
 export async function listOrders(
   db: Database,
   { status, petId, after, limit, direction }: OrderQuery,
@@ -82,7 +82,7 @@ function matches({ status, petId }: Pick<OrderQuery, "status" | "petId">): SQL {
     and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`})`;
 }
 
-/** Newest first, as JSON objects with exact digits. */
+/** Lists cancelled orders, the newest first, as JSON objects with exact digits. */
 export async function listCancelled(
   db: Database,
   { before, limit }: v.InferOutput<typeof cancelledQuery>,

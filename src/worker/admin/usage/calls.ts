@@ -1,4 +1,4 @@
-/** The calls about usage: that of a range by hour, day, key, owner or plan, and that of one key. */
+/** The calls about usage: of a range by hour, day, key, owner or plan, and of one key. */
 import { call } from "../call.ts";
 import { keyUsageTable, usageTable } from "./csv.ts";
 import { keyUsageAnswer, keyUsageQuery, usageAnswer, usageQuery } from "./schema.ts";

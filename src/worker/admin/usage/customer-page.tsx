@@ -1,4 +1,4 @@
-/** `/console/customers/{owner}`: a customer's keys, usage, bans, contacts and notes on one page. */
+/** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
 import { Hono } from "hono";
 import { AsOf, UsageChart } from "../../console/chart.tsx";
 import { addressOf } from "../../console/forms.ts";

@@ -1,4 +1,4 @@
-/** The usage of a range by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
+/** Sums the usage that the limiters have reported by hour, day, key, owner or plan (ADR-22). */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
@@ -39,7 +39,7 @@ type Answer<By, Row> = {
   readonly from: string;
   readonly to: string;
   readonly by: By;
-  /** The limiters that could reach D1 have reported their hours until then. */
+  /** The limiters that could reach D1 have reported their hours until this time. */
   readonly asOf: string;
   readonly rows: readonly Row[];
   readonly total: Total;
@@ -54,7 +54,7 @@ export type Usage =
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = v.InferOutput<typeof usageQuery>;
 
-/** A statement of an operator reads no more. */
+/** No statement of an operator reads more rows. */
 const MAX_ROWS_READ = 1_000_000;
 
 const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
@@ -68,7 +68,7 @@ const SORTS: Readonly<Record<UsagePeriod | UsageGroup, readonly UsageSort[]>> = 
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
-/** From the nearest copy of D1: sums take long, and are not of this moment anyway. */
+/** Reads the nearest copy of D1: sums take long, and never have the requests of this moment. */
 export function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
   return readNearest(env, undefined, ({ db }) => findUsageIn(db, env, query));
 }
@@ -102,7 +102,7 @@ async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Prom
   return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
 }
 
-/** Every hour or day of the range, oldest first. */
+/** Lists every hour or day of the range, the oldest first. */
 export async function listUsageOverTime(
   db: Database,
   filter: UsageFilter,
@@ -113,7 +113,7 @@ export async function listUsageOverTime(
   return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
 }
 
-/** D1 answers one query at a time, and clients wait meanwhile. By hour, a day is 24 rows. */
+/** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 rows. */
 async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | UsageGroup): Promise<void> {
   const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
   if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
@@ -182,7 +182,7 @@ export async function findUsageOfKey(
   return { ...about, by, rows, total: sumOf(rows) };
 }
 
-/** Every hour of a key in the range, oldest first. */
+/** Lists every hour of a key in the range, the oldest first. */
 export async function listHours(db: Database, id: string, range: Range): Promise<HourUsage[]> {
   const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.start, each]));
   return startsOf(range, "hour").map((start) => toHourUsage(start, hours.get(start)));
@@ -198,7 +198,7 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
   return { ...toTimeUsage(start, "hour", row), refusedMinutes };
 }
 
-/** The key's limiter reports what it has not reported. False if it cannot be reached. */
+/** Makes the limiter of the key report now. Returns false if the limiter cannot be reached. */
 export async function reportNow(
   env: Bindings,
   key: LimiterAddress & { readonly firstUsedAt: string | null },
@@ -207,7 +207,7 @@ export async function reportNow(
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-/** Rounded out to whole hours or days, but not beyond this hour. By default from midnight until now. */
+/** Rounds the range out to whole hours or days, but not beyond this hour. The default is today. */
 function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Range {
   const now = nowSeconds();
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
@@ -221,7 +221,7 @@ function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Rang
   return { fromSeconds, toSeconds };
 }
 
-/** The last days, today included. */
+/** Returns the range of the last days, today included. */
 export function lastDays(count: number): Range {
   const now = nowSeconds();
   return {
@@ -230,19 +230,19 @@ export function lastDays(count: number): Range {
   };
 }
 
-/** The last hours, the present one included. */
+/** Returns the range of the last hours, the present hour included. */
 export function lastHours(count: number): Range {
   const toSeconds = endOfHour(nowSeconds());
   return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
 }
 
-/** Limiters report an hour in the next one. */
+/** Returns the time until which all requests are counted. Limiters report an hour in the next hour. */
 export function countedUntil({ toSeconds }: Range, isReported = false): string {
   const now = nowSeconds();
   return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
 }
 
-/** How many days of the range have begun. A key has its limit of the day from midnight on. */
+/** Counts the days of the range that have begun. A key has its daily limit from midnight on. */
 function daysBegun({ fromSeconds, toSeconds }: Range): number {
   const lastSecond = Math.min(toSeconds - 1, nowSeconds());
   return Math.max(
