@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { addressOf, formOf, queryOf } from "../../console/forms.ts";
-import { Pages, Presets } from "../../console/list.tsx";
+import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../console/page.tsx";
 import { Badge, type Column, Notice, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
@@ -31,7 +31,15 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
   const maySend = configured && !c.var.mayOnlyRead;
   return page(
     c,
-    { title: "Alerts", actions: maySend && <Send>Send test alert</Send> },
+    {
+      title: "Alerts",
+      actions: (
+        <>
+          <CsvLink c={c} />
+          {maySend && <Send>Send test alert</Send>}
+        </>
+      ),
+    },
     <>
       {sent && (
         <Notice kind={sent.delivered ? "good" : "bad"}>
