@@ -9,8 +9,8 @@ import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { deliver, type Sent, send } from "./deliver.ts";
-import type { AlertView, alertPage, alertQuery } from "./schema.ts";
-import { type AlertRow, countAttempt, listAlerts, stateOf } from "./sql.ts";
+import type { alertPage, alertQuery } from "./schema.ts";
+import { countAttempt, listAlerts } from "./sql.ts";
 
 /** Stores the alerts of keys that expire soon. Runs every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
@@ -29,19 +29,14 @@ export async function findAlerts(
   const rows = await listAlerts(openDatabase(env.DB), state, fromCursor("alerts", after), limit + 1);
   const { shown, last } = pageOf(rows, limit);
   return {
-    alerts: shown.map(toView),
+    alerts: shown.map((row) => ({
+      ...row,
+      at: rfc3339(row.at),
+      nextAttemptAt: rfc3339OrNull(row.nextAttemptAt),
+      deliveredAt: rfc3339OrNull(row.deliveredAt),
+    })),
     next: toCursor("alerts", last && { value: last.at, id: last.id }),
     configured: settingsOf(env).webhook !== undefined,
-  };
-}
-
-function toView({ data: _, ...row }: AlertRow): AlertView {
-  return {
-    ...row,
-    at: rfc3339(row.at),
-    state: stateOf(row),
-    nextAttemptAt: rfc3339OrNull(row.nextAttemptAt),
-    deliveredAt: rfc3339OrNull(row.deliveredAt),
   };
 }
 

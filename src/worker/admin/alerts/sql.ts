@@ -1,10 +1,10 @@
 /** D1: the alerts, which are the outbox of the webhook (ADR-28). */
-import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, getTableColumns, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { alerts } from "../../db/schema.ts";
-import type { ALERT_STATES } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
 import type { Position } from "../http/cursor.ts";
+import type { AlertView } from "./schema.ts";
 
 /** The seconds from each attempt to the next. The last value is used again for all later attempts. */
 const BACKOFF_SECONDS = [60, 300, 1_800, 7_200, 18_000, 36_000, 50_400] as const;
@@ -44,34 +44,25 @@ export async function markNotDelivered(db: Database, id: string, error: string):
     where id = ${id} and delivered_at is null`);
 }
 
-type AlertState = (typeof ALERT_STATES)[number];
-export type AlertRow = typeof alerts.$inferSelect;
-
-export function stateOf({
-  deliveredAt,
-  nextAttemptAt,
-}: Pick<AlertRow, "deliveredAt" | "nextAttemptAt">): AlertState {
-  return deliveredAt !== null ? "delivered" : nextAttemptAt !== null ? "pending" : "failed";
-}
-
-const IN_STATE: Readonly<Record<AlertState, SQL | undefined>> = {
-  pending: isNotNull(alerts.nextAttemptAt),
-  delivered: isNotNull(alerts.deliveredAt),
-  failed: and(isNull(alerts.deliveredAt), isNull(alerts.nextAttemptAt)),
-};
+const { data: _, ...SHOWN } = getTableColumns(alerts);
+const STATE = sql<AlertView["state"]>`case
+  when ${alerts.deliveredAt} is not null then 'delivered'
+  when ${alerts.nextAttemptAt} is not null then 'pending'
+  else 'failed' end`;
 
 /** Lists alerts, the newest first. */
 export async function listAlerts(
   db: Database,
-  state: AlertState | "all",
+  state: AlertView["state"] | "all",
   after: Position | undefined,
   maxRows: number,
-): Promise<AlertRow[]> {
+) {
+  const ofState = state === "all" ? undefined : sql`${STATE} = ${state}`;
   const isAfter = after && sql`(${alerts.at}, ${alerts.id}) < (${after.value}, ${after.id})`;
   return db
-    .select()
+    .select({ ...SHOWN, state: STATE })
     .from(alerts)
-    .where(and(state === "all" ? undefined : IN_STATE[state], isAfter))
+    .where(and(ofState, isAfter))
     .orderBy(desc(alerts.at), desc(alerts.id))
     .limit(maxRows);
 }
