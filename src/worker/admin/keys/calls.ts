@@ -29,7 +29,7 @@ import {
   keyPage,
   keyQuery,
   keyUpdate,
-  type keyView,
+  keyView,
   newKey,
   rotatedKey,
   rotation,
@@ -62,11 +62,9 @@ const KEY: v.InferInput<typeof keyView> = {
     { id: "5e9d1f0a7b3c2d48", hint: "sok_eg…yhjA", createdAt: "2026-11-02T09:00:00Z", expiresAt: null },
   ],
 };
-const KEY_COLUMNS = [
-  ...["id", "name", "ownerName", "ownerEmail", "note", "plan", "status", "bannedUntil"],
-  ...["requestsPerMinute", "requestsPerDay", "temporaryLimits", "expiresAt", "createdAt", "location"],
-  ...["firstUsedAt", "lastUsedDay", "admittedToday", "version", "hints"],
-];
+/** A table has the limits in force under the names of the key's own limits, and only the hints of secrets. */
+const { limits: _limits, secrets: _secrets, ...columns } = keyView.entries;
+const KEY_COLUMNS = [...Object.keys(columns), "hints"];
 const SECRET = "sok_e… (60 characters)";
 
 export const keyCalls = {
