@@ -13,7 +13,7 @@ import { deedsIn, Entry } from "../audit/entry.tsx";
 import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
-import { type ShownOrder, toShown } from "./order-view.ts";
+import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 import { orderShipment, orderUpdate } from "./schema.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
@@ -78,14 +78,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
       <div class="columns">
         <section>
           <h2>Order</h2>
-          <Facts
-            facts={[
-              ["Pet", order.petId ?? "–"],
-              ["Quantity", order.quantity ?? "–"],
-              ["Ship date", <Time iso={order.shipDate} />],
-              ["Complete", order.complete === null ? "–" : order.complete ? "yes" : "no"],
-            ]}
-          />
+          <Facts facts={MEMBER_COLUMNS.map(({ name, cell }) => [name, cell(order)])} />
         </section>
         {!c.var.mayOnlyRead && <Actions order={order} failure={failure} />}
       </div>
