@@ -32,7 +32,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: HOUR_SECONDS,
 const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 
 /** A text that becomes Unix seconds. Relative times count from the service's clock: `7d` is 7 days ago. */
-export const pastTime = time(-1);
+const pastTime = time(-1);
 export const range = {
   from: v.optional(v.pipe(pastTime, v.title("From"), v.metadata({ kind: "date" }))),
   to: v.optional(v.pipe(pastTime, v.title("Before"), v.metadata({ kind: "date" }))),

@@ -9,7 +9,7 @@ import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { keyPage, keyQuery } from "./schema.ts";
 import { admittedOn, findKeys, statusAt } from "./sql.ts";
 
-export type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format"> & {
+type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format"> & {
   /** The owner's name, or else e-mail address, in any case. */
   readonly owner?: string | undefined;
 };
@@ -40,7 +40,7 @@ export async function listKeys(
   return { keys: await findKeys(db, ids, nowSeconds), next: toCursor(order, last) };
 }
 
-export type DayOfKey = {
+type DayOfKey = {
   readonly keyId: string;
   /** Unix seconds. */
   readonly day: number;

@@ -7,7 +7,7 @@ import type { Target } from "../change.ts";
 import { admittedOn } from "../keys/sql.ts";
 import type { PlanView } from "./schema.ts";
 
-export type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
+type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
 export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
 
 const SELECT = sql`

@@ -29,7 +29,7 @@ function keysOf(teamDomain: string): JWTVerifyGetKey {
   return keys;
 }
 
-export type Identity =
+type Identity =
   | { readonly ok: true; readonly actor: string }
   /** `reason` is for the log. */
   | { readonly ok: false; readonly reason: string };
