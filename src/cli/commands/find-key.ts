@@ -18,12 +18,14 @@ export function addFindCommand(program: Command, session: Session): void {
     if (parsed === undefined) {
       throw new CliError("Standard input has no secret. `keys show` takes the end of one.", { exitCode: 2 });
     }
-    const answer = await call<KeyView>(session.access, `GET /keys/${parsed.id}`);
+    const query = { ref: parsed.id };
+    const { text, body } = await call<{ keys: KeyView[] }>(session.access, "GET /keys", { query });
+    const [key] = body.keys;
     // Anybody can write a text with the id of a key in it. The id of a secret is the beginning of its hash.
     const hash = createHash("sha256").update(secret).digest("hex");
-    if (!answer.body.secrets.some(({ id }) => hash.startsWith(id))) {
+    if (!key?.secrets.some(({ id }) => hash.startsWith(id))) {
       throw new CliError("No key has this secret.", { code: "not_found" });
     }
-    show(session, answer);
+    show(session, { text, body: key });
   });
 }

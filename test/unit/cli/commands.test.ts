@@ -509,11 +509,13 @@ describe("keys find", () => {
     const input = `Authorization: Bearer ${SECRET}\n`;
     const id = createHash("sha256").update(SECRET).digest("hex").slice(0, 16);
     const key = { ...KEY, secrets: [{ ...KEY.secrets[0], id }] };
-    const { code, out } = await run(["keys", "find"], [key], { input });
+    const { code, out } = await run(["keys", "find"], [{ keys: [key] }], { input });
     expect([code, out]).toEqual([0, expect.stringContaining("key_0NGqxR8a1b2c")]);
-    expect(sent).toMatchObject([{ line: `GET /admin/keys/key_${SECRET.slice(5, 17)}` }]);
-    const other = await run(["keys", "find"], [KEY], { input });
-    expect(other).toMatchObject({ code: 1, out: "", err: "error: No key has this secret.\n" });
+    expect(sent).toMatchObject([{ line: `GET /admin/keys?ref=key_${SECRET.slice(5, 17)}` }]);
+    for (const keys of [[KEY], []]) {
+      const other = await run(["keys", "find"], [{ keys }], { input });
+      expect(other).toMatchObject({ code: 1, out: "", err: "error: No key has this secret.\n" });
+    }
   });
 
   it("refuses an input without a secret", async ({ expect }) => {
