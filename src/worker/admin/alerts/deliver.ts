@@ -7,7 +7,10 @@ import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339 } from "../../time.ts";
 import { claimDueAlerts, type DueAlert, markDelivered, markNotDelivered } from "./sql.ts";
 
-/** The alerts of a batch are sent at the same time. An invocation has six connections. */
+/**
+ * The alerts of a batch are sent at the same time, so that the batch ends before they are due again. An
+ * invocation has six connections.
+ */
 const ALERTS_PER_BATCH = 5;
 const MAX_BATCHES = 20;
 const TIMEOUT_MS = 10_000;

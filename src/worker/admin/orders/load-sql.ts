@@ -59,8 +59,8 @@ function figuresOf(fates: SQL): SQL {
 }
 
 /**
- * Returns the orders as the load will store them, each with its fate. SQLite reads all digits of the
- * integers. `->` tells an absent member, which is SQL's null, from a null.
+ * Returns the orders as the load will store them, each with its fate. SQLite reads all digits of the integers.
+ * With `->`, an absent member is SQL's null, and a null is JSON's.
  */
 function fatesOf(json: string, query: LoadQuery): SQL {
   const isCancelled = query["restore-cancelled"]
