@@ -37,6 +37,7 @@ import {
   ActionLinks,
   addressOfAction,
   type Changed,
+  hasMade,
   permanentLimit,
   type ShownKey,
   UndoForm,
@@ -154,11 +155,11 @@ type DoneProps = {
   readonly events: readonly KeyEvent[];
 };
 
-/** Says what the last form did, and offers to undo it. */
+/** Says what the last form did, if the audit log says so too, since anybody can make an address. */
 function Done({ c, keyView, events }: DoneProps) {
-  const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
-  if (action === undefined) return null;
   const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
+  const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
+  if (action === undefined || change === undefined || !hasMade(action, change)) return null;
   return (
     <Notice kind="good">
       <p>

@@ -160,7 +160,7 @@ export async function listGroups(
   };
 }
 
-/** Counts the days of keys in the filter, up to `max` and one more. Reads an index only. */
+/** Counts the days of keys in the filter, up to `max` and one more. */
 export async function countDays(db: Database, filter: UsageFilter, max: number): Promise<number> {
   const [row] = await db.all<{ days: number }>(
     sql`select count(*) as days from (select 1 from ${usageOf(filter)} limit ${max + 1})`,
