@@ -11,7 +11,8 @@ let tarball: string;
 
 beforeAll(async () => {
   const limiter = { cwd: join(PROJECT, "src/limiter") };
-  const { out } = await runProcess("npm", ["pack", "--silent", "--pack-destination", folder], {}, limiter);
+  const args = ["pack", "--silent", "--ignore-scripts=false", "--pack-destination", folder];
+  const { out } = await runProcess("npm", args, {}, limiter);
   tarball = join(folder, out.trim().split("\n").at(-1) ?? "");
 });
 
