@@ -1,15 +1,9 @@
 /** The log beside the one line of the walk: the time of each step, and limits that override a plan's. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../support/factories.ts";
-import { captureLog, LIST, pause, startApp } from "../support/worker.ts";
+import { LIST, log, pause, startApp } from "../support/worker.ts";
 import { operatorOf } from "./admin/admin-support.ts";
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => log.restore());
 
 const linesOf = (name: string) => log.lines().filter(({ event }) => event === name);
 

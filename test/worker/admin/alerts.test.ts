@@ -7,7 +7,7 @@ import { beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import worker from "../../../src/worker/index.ts";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { captureLog, LIST, limiterOf, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+import { LIST, limiterOf, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import {
   banByStrikes,
   everythingStored,
@@ -359,7 +359,6 @@ describe("delivery", () => {
   });
 
   it("logs why it failed, and neither the address nor the secret", async ({ expect }) => {
-    const log = captureLog();
     receiver.answer = () => Promise.reject(new Error(`cannot reach ${WEBHOOK.ALERT_WEBHOOK_URL}`));
     await ban((await createKey()).id);
     await untilStored("select 1 from alerts where last_error = 'unreachable'");

@@ -1,20 +1,12 @@
 /** A change that is written after another one, what its audit row says, and a change whose answer is lost. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { log, startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 import { changeOf, send } from "./changes.ts";
 
 const operator = operatorOf(startApp());
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 async function key(): Promise<string> {
   return (await createKey()).id;

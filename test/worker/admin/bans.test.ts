@@ -1,8 +1,8 @@
 /** Bans: setting, replacing and lifting them, and the list of bans, newest first. Pages of the list are in lists.test.ts. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { beforeEach, describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { log, setClock, startApp } from "../../support/worker.ts";
 import {
   banByStrikes,
   operatorOf,
@@ -19,14 +19,8 @@ const MINUTE = 60_000;
 const app = startApp();
 const operator = operatorOf(app);
 
-let log: ReturnType<typeof captureLog>;
 beforeEach(() => {
-  log = captureLog();
   setClock(T0);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
 });
 
 async function bansOf(keyId: string, state = "all"): Promise<unknown> {

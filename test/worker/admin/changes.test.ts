@@ -10,6 +10,7 @@ import { CALLS } from "../../../src/worker/admin/calls.ts";
 import {
   captureLog,
   countOf,
+  log,
   runMinuteCron,
   setClock,
   startApp,
@@ -84,7 +85,6 @@ describe("a change", () => {
     "is answered as the reference says, with one audit row: $id",
     async ({ change }, { expect }) => {
       const { call, object } = change;
-      const log = captureLog();
       const ids = await change.make();
       const { KEY_LIMITER, addressed } = watchLimiters();
       const before = (await everythingStored()).audit_log?.length ?? 0;
@@ -108,7 +108,7 @@ describe("a change", () => {
     const before = await everythingStored();
     for (const tables of [["audit_log"], TABLES.filter((table) => table !== "audit_log")]) {
       await refusingChangesOf(tables, async () => {
-        const log = captureLog();
+        captureLog();
         expect(await send(operator, change, ids)).toMatchObject({ status: 500 });
         expect(log.text()).toContain("refused here");
         expect(await everythingStored()).toEqual(before);

@@ -3,14 +3,11 @@
  * change creates one is in changes.test.ts.
  */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it, vi } from "vitest";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, LIST, startApp, watchLimiters } from "../../support/worker.ts";
+import { LIST, startApp, watchLimiters } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
-
-beforeEach(() => void captureLog());
-afterEach(() => vi.restoreAllMocks());
 
 function watchedOperator() {
   const { KEY_LIMITER, addressed } = watchLimiters();

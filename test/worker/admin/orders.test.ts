@@ -1,19 +1,12 @@
 /** Orders through the admin API: lists with filters, a status that goes backwards, deletions. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { beforeEach, describe, it } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { captureLog, LIST, startApp } from "../../support/worker.ts";
+import { LIST, startApp } from "../../support/worker.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
-
-beforeEach(() => {
-  captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 /** The ids as text, with all their digits. */
 async function listed(query: string): Promise<{ ids: string[]; next: string | null }> {

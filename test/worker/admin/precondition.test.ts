@@ -1,13 +1,11 @@
 /** `ETag` and `If-Match`: how the header is read, and where a version is shown. Each change is in changes.test.ts. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { newKeyId } from "../../support/mint.ts";
-import { captureLog, countOf, LIST, startApp } from "../../support/worker.ts";
+import { countOf, LIST, startApp } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 import { CONDITIONAL, changeOf, objectPath, send } from "./changes.ts";
-
-beforeEach(() => void captureLog());
 
 const app = startApp();
 const ada = operatorOf(app);

@@ -1,15 +1,9 @@
 /** The admin API reads a bounded JSON body, and answers a wrong one in bounded text. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it, vi } from "vitest";
 import { MAX_JSON_BODY_BYTES } from "../../../src/worker/admin/http/request-validation.ts";
 import { createKey, newOrderId } from "../../support/factories.ts";
-import { captureLog, setClock, startApp } from "../../support/worker.ts";
-
-beforeEach(() => void captureLog());
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+import { setClock, startApp } from "../../support/worker.ts";
 
 const app = startApp();
 

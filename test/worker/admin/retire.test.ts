@@ -1,12 +1,9 @@
 /** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { hashKey } from "../../../src/worker/auth/mac.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt } from "./admin-support.ts";
-
-beforeEach(() => void captureLog());
-afterEach(() => void vi.restoreAllMocks());
 
 const operator = operatorOf(startApp());
 

@@ -1,11 +1,9 @@
 /** Several rotations of one key at the same time: one gives a key that works, the others say that they did not. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, countOf, LIST, startApp } from "../../support/worker.ts";
+import { countOf, LIST, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
-
-beforeEach(() => void captureLog());
 
 const app = startApp();
 const operator = operatorOf(app);

@@ -1,20 +1,11 @@
 /** The events that an attack or an operator's action leaves in the log, without any credential. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, LIST, startApp } from "../../support/worker.ts";
+import { LIST, log, startApp } from "../../support/worker.ts";
 import { banByStrikes, operatorOf } from "./admin-support.ts";
 
 const NOON = Date.UTC(2033, 4, 5, 12);
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  log.restore();
-  vi.useRealTimers();
-});
 
 const events = () => log.lines().filter(({ event }) => event !== "request");
 

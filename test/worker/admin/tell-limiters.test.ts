@@ -4,7 +4,7 @@ import { afterEach, describe, it } from "vitest";
 import { MAX_KEYS_A_RUN, MAX_KEYS_AT_ONCE, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, runMinuteCron, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { log, runMinuteCron, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 import { browserWith } from "../console/browser.ts";
 import { countingLimiters, operatorOf, unreachableLimiters } from "./admin-support.ts";
 
@@ -174,7 +174,6 @@ describe("a change of a plan", () => {
     await seenBy(key);
     const { DB, failWith } = watchDatabase();
     failWith("D1_ERROR: Network connection lost.", /from untold_keys/);
-    const log = captureLog();
     const change = { requestsPerMinute: 298 };
     const { status, body } = await operatorOf(startApp({ DB }))("PATCH", "/plans/pro", change);
     expect([status, body.effective]).toEqual([200, "within minutes"]);

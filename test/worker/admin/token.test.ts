@@ -1,18 +1,10 @@
 /** Who may call the admin API, and when it is disabled. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { log, startApp } from "../../support/worker.ts";
 
 const USABLE = "9f86d081884c7d659a2feaa0c55ad015";
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 const everyCall = adminRoutes.routes
   .filter(({ method }) => method !== "ALL")

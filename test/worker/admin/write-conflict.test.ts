@@ -1,18 +1,11 @@
 /** Two operators change keys and plans at the same time: none ends up without a limit. */
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, LIST, startApp } from "../../support/worker.ts";
+import { LIST, startApp } from "../../support/worker.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
-
-beforeEach(() => {
-  captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe("a change that would leave the key without a limit, because of another change before it", () => {
   it("is a conflict, and leaves no audit row", async ({ expect }) => {

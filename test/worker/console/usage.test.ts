@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { log, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 
 const NOW = Date.UTC(2037, 8, 30, 12, 30);
 const app = startApp();
@@ -118,7 +118,7 @@ describe("the pages of lists", () => {
     expect(rows.map((row) => Number(row.split(",")[0]))).toEqual(rows.map((_, i) => 10_001 - i));
     expect(rows.at(-1)).toBe("1,-9007199254740993,1,,,pending,1");
 
-    const [database, log] = [watchDatabase(), captureLog()];
+    const database = watchDatabase();
     database.failWith("D1_ERROR: overloaded", /orders\.id </);
     const cutOff = await (await signedIn(startApp({ DB: database.DB })))("/console/orders?format=csv");
     await expect(cutOff.text()).rejects.toThrow();

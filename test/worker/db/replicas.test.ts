@@ -3,26 +3,19 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { afterEach, beforeAll, beforeEach, describe, type ExpectStatic, it } from "vitest";
+import { beforeAll, describe, type ExpectStatic, it } from "vitest";
 import type { Call } from "../../../src/limiter/index.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { runs } from "../../support/deep.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { seededRandom } from "../../support/random.ts";
 import { ReplicatedDatabase } from "../../support/replicated-database.ts";
-import { type App, captureLog, LIST, limiterOf, startApp, watchLimiters } from "../../support/worker.ts";
+import { type App, LIST, limiterOf, log, startApp, watchLimiters } from "../../support/worker.ts";
 import { operatorOf } from "../admin/admin-support.ts";
 
 let database: ReplicatedDatabase;
-let log: ReturnType<typeof captureLog>;
 beforeAll(async () => {
   database = await ReplicatedDatabase.create();
-});
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  log.restore();
 });
 
 function replicated() {
