@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { LIST, startApp } from "../../support/worker.ts";
+import { LIST, setClock, startApp } from "../../support/worker.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
@@ -56,6 +56,21 @@ describe("the operator's list of orders", () => {
       expect(await operator("GET", `/orders?${query}`)).toMatchObject({ status: 400 });
     }
   });
+});
+
+it("the list of cancelled orders has their members with all digits, who cancelled them, and when", async ({
+  expect,
+}) => {
+  setClock(Date.UTC(2035, 0, 1, 12));
+  const { id: keyId, key } = await createKey();
+  const [id, quantity] = ["-9223372036854775808", "9223372036854775805"];
+  await insertOrders({ id, petId: id, quantity });
+  expect((await app(`${LIST}/${id}`, { method: "DELETE", key })).status).toBe(204);
+  const { text, body } = await operator("GET", "/orders/cancelled?limit=1");
+  expect(text).toContain(`"id":${id},"petId":${id},"quantity":${quantity},`);
+  expect(body.cancelled).toMatchObject([
+    { cancelledAt: "2035-01-01T12:00:00Z", cancelledBy: keyId, cancelledByName: "test" },
+  ]);
 });
 
 it("an order's members are changed one by one; null removes one; a wrong one is named", async ({

@@ -2,6 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes.ts";
+import { createKey } from "../../support/factories.ts";
 import { log, startApp } from "../../support/worker.ts";
 
 const USABLE = "9f86d081884c7d659a2feaa0c55ad015";
@@ -48,6 +49,22 @@ describe("without a usable admin token configured", () => {
     expect((await app("/admin/plans", { key: token })).status).toBe(200);
     expect((await app("/admin/plans", { key: `${token}x` })).status).toBe(401);
     expect((await app("/admin/plans", { key: token.slice(1) })).status).toBe(401);
+  });
+});
+
+describe("without the admin token", () => {
+  it("every path and method is a 401, also with an API key as the token", async ({ expect }) => {
+    const app = startApp();
+    for (const key of ["", `${env.ADMIN_TOKEN}x`, (await createKey()).key])
+      expect(await statusesOf(app, key)).toEqual(new Set([401]));
+    for (const path of ["/admin", "/admin/", "/admin/nothing", "/admin/orders/007"]) {
+      for (const method of ["GET", "HEAD", "OPTIONS"])
+        expect((await app(path, { method })).status, `${method} ${path}`).toBe(401);
+      const known = await app(path, { key: env.ADMIN_TOKEN });
+      expect(known.status).toBe(404);
+    }
+    const { headers } = await app("/admin/plans");
+    expect(headers.get("WWW-Authenticate")).toBe('Bearer realm="store-orders-admin"');
   });
 });
 
