@@ -390,18 +390,15 @@ describe("without a webhook", () => {
 });
 
 describe("the admin API", () => {
-  it("lists alerts, newest first, in pages", async ({ expect }) => {
-    const ids: string[] = [];
-    for (let i = 0; i < 3; i++) {
-      setClock(T0 + i * SECOND);
-      const { id } = await createKey();
-      ids.unshift(id);
-      await ban(id);
-    }
-    const first = (await operator("GET", "/alerts?limit=2")).body;
-    expect(first).toMatchObject({ alerts: ids.slice(0, 2).map((keyId) => ({ keyId })), configured: true });
-    const rest = (await operator("GET", `/alerts?limit=2&after=${first.next}`)).body;
-    expect(rest).toMatchObject({ alerts: [{ keyId: ids[2], type: "ban.set" }], next: null });
+  it("lists alerts, newest first", async ({ expect }) => {
+    const [first, last] = [await createKey(), await createKey()];
+    await ban(first.id);
+    setClock(T0 + SECOND);
+    await ban(last.id);
+    expect((await operator("GET", "/alerts")).body).toMatchObject({
+      alerts: [{ keyId: last.id, type: "ban.set" }, { keyId: first.id }],
+      configured: true,
+    });
     expect((await operator("GET", "/alerts?state=lost")).status).toBe(400);
   });
 

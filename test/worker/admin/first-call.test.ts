@@ -61,13 +61,10 @@ describe("a key's location", () => {
     expect(locationHints()).toEqual([undefined]);
   });
 
-  it("must be one of Cloudflare's location hints", async ({ expect }) => {
+  it("can be each of Cloudflare's location hints", async ({ expect }) => {
     const { operator } = watchedOperator();
-    const { status, body } = await operator("POST", "/keys", { name: "x", plan: "free", location: "moon" });
-    expect([status, body.message]).toEqual([400, `location: must be one of ${LOCATIONS.join(", ")}`]);
-    for (const location of LOCATIONS) {
+    for (const location of LOCATIONS)
       expect((await operator("POST", "/keys", { name: "x", plan: "free", location })).status).toBe(201);
-    }
   });
 });
 

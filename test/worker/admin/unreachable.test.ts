@@ -1,4 +1,4 @@
-/** The admin API while a key's limiter cannot be reached. That changes take effect within minutes is in next-request.test.ts. */
+/** The admin API while a key's limiter cannot be reached. What it means to changes is in changes.test.ts. */
 import { describe, it } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
@@ -12,10 +12,12 @@ startEachTestAt(Date.UTC(2034, 0, 1, 12));
 describe("while a limiter cannot be reached", () => {
   it("a key is shown without live usage, and with the usage that D1 has", async ({ expect }) => {
     const { id } = await createKey({ used: true });
+    await withoutLimiters("PATCH", `/keys/${id}`, { note: "n" });
     expect((await withoutLimiters("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
     for (const path of ["usage", "history"]) {
       const { status, body } = await withoutLimiters("GET", `/keys/${id}/${path}`);
       expect([status, body.asOf], path).toEqual([200, "2034-01-01T11:00:00Z"]);
+      if (path === "history") expect(body.events).toMatchObject([{ kind: "change" }]);
     }
     const unused = await createKey();
     expect((await withoutLimiters("GET", `/keys/${unused.id}/usage`)).body.asOf).toBe("2034-01-01T12:00:00Z");
