@@ -1,4 +1,4 @@
-/** Cloudflare Access in front of the admin API: whose identity is accepted, and whose name is in the audit log. */
+/** Cloudflare Access before the admin API: whose identity is accepted, and whose name the audit log has. */
 import { env } from "cloudflare:workers";
 import { exportJWK, SignJWT } from "jose";
 import { describe, it, vi } from "vitest";

@@ -1,4 +1,4 @@
-/** Shared by the tests of the admin API in workerd: a client, isolates that have used a key, limiters that cannot be reached. */
+/** Shared by the tests of the admin API: a client, isolates that have used a key, unreachable limiters. */
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";

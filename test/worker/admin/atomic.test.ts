@@ -1,4 +1,4 @@
-/** Changes that another change comes before, between the read and the write, and a change whose answer is lost. */
+/** A change that is written after another change was made, and a change whose answer is lost. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";

@@ -33,7 +33,7 @@ async function changeAtOnce(path: string, changes: readonly Members[]): Promise<
   return answers.filter(({ status }) => status === 200).length;
 }
 
-/** The members whose `before` is not what the entry before it left, and the members as the last entry left them. */
+/** The members whose `before` the earlier entry did not leave, and the members at the end. */
 function follow(entries: readonly Entry[], initial: Members): { wrong: unknown[]; last: Members } {
   const now = { ...initial };
   const wrong = entries.flatMap(({ before, after }) =>

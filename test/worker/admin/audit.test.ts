@@ -1,4 +1,4 @@
-/** `GET /admin/audit`: filters by actor, call, object and time, alone and combined. Pages are in lists.test.ts. */
+/** `GET /admin/audit`: filters by actor, call, object and time, and all of them. Pages: lists.test.ts. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { startApp } from "../../support/worker.ts";

@@ -1,4 +1,4 @@
-/** Bans: setting, replacing and lifting them, and the list of bans, newest first. Pages of the list are in lists.test.ts. */
+/** Bans: setting, replacing and lifting them, and the list of bans. Pages: lists.test.ts. */
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";

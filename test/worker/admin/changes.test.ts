@@ -1,6 +1,6 @@
 /**
- * What every change of an operator promises: one audit row in the transaction of the change, the precondition, its effect on the
- * next request, and who may not make it. What is special about one change is in the files beside this one.
+ * What every change promises: one audit row in its transaction, the precondition, its effect on
+ * the next request, and who may not make it. The files beside this one have what is special about a change.
  */
 import { env } from "cloudflare:workers";
 import * as v from "valibot";
@@ -92,7 +92,7 @@ describe("a change", () => {
       expect(rows).toMatchObject([
         { call: call.id, object: about, actor: "mo", at: T0 / 1000, request_id: requestId },
       ]);
-      // A Durable Object stays where it was first called, so only a request of the client creates the limiter.
+      // A Durable Object stays where it was first called, so only a client's request creates the limiter.
       if (!call.id.startsWith("keys.tell")) expect(addressed()).not.toContain(ids.id);
     },
   );

@@ -1,6 +1,6 @@
 /**
- * Only a client's request creates a limiter, because a Durable Object stays where it was first called. That no
- * change creates one is in changes.test.ts.
+ * Only a client's request creates a limiter, because a Durable Object stays where it was first called. That a
+ * change creates none is in changes.test.ts.
  */
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";

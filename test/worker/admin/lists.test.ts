@@ -1,4 +1,4 @@
-/** Pages of the operator's lists: in each order, together they have each row once, as one long page has them. */
+/** Pages of the operator's lists: in each order they have each row once, as one long page has them. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { startApp, startEachTestAt } from "../../support/worker.ts";

@@ -1,4 +1,4 @@
-/** `ETag` and `If-Match`: how the header is read, and where a version is shown. Each change is in changes.test.ts. */
+/** `ETag` and `If-Match`: how the header is read, and where a version is. Each change: changes.test.ts. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";

@@ -1,4 +1,4 @@
-/** The reference tells the truth: each answer has exactly the members of its schema. The changes are in changes.test.ts. */
+/** The reference tells the truth: each answer has the members of its schema. Changes: changes.test.ts. */
 import * as v from "valibot";
 import { afterAll, describe, it, vi } from "vitest";
 import { hasEtag, onlyReads } from "../../../src/worker/admin/call.ts";

@@ -1,4 +1,4 @@
-/** The routes outside /v1 that need no key: the front page, and the OpenAPI document, which agrees with the database. */
+/** The routes that need no key: the front page, and the OpenAPI document, which agrees with the database. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { DEFAULT_PLANS } from "../../../src/openapi/default-plans.ts";
