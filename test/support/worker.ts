@@ -62,18 +62,23 @@ export function watchDatabase(): WatchedDatabase {
   };
 }
 
+/** Limiters by name. Each needs the methods that the test's calls reach. */
+export function limiters(
+  getByName: (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => object,
+): Bindings["KEY_LIMITER"] {
+  return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker addresses limiters by name only
+}
+
 /** The real limiters. Records the names and location hints of those that are addressed. */
 export function watchLimiters() {
   let names: string[] = [];
   const locationHints: (string | undefined)[] = [];
-  const getByName = (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
-    names.push(name);
-    locationHints.push(options?.locationHint);
-    return env.KEY_LIMITER.getByName(name, options);
-  };
   return {
-    // The app addresses limiters by name only.
-    KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
+    KEY_LIMITER: limiters((name, options) => {
+      names.push(name);
+      locationHints.push(options?.locationHint);
+      return env.KEY_LIMITER.getByName(name, options);
+    }),
     /** Since the last call. */
     addressed(): string[] {
       const since = names;

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { countOf, LIST, log, startApp, watchDatabase } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 import { changeOf, send } from "./changes.ts";
 
@@ -99,12 +100,10 @@ describe("rotations", () => {
 describe("a change that is stored, and whose answer is lost", () => {
   it("is said to be possible", async ({ expect }) => {
     const { id } = await createKey();
-    const batch = async (statements: D1PreparedStatement[]) => {
-      await env.DB.batch(statements);
+    const DB = wrapDatabase(env.DB, async (_, run) => {
+      await run();
       throw new Error("D1_ERROR: Network connection lost.");
-    };
-    // The app uses these two members only.
-    const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+    });
     const losing = operatorOf(startApp({ DB }));
     const message =
       "The database cannot be reached. If this was a change, it may have been made: look, then try again.";

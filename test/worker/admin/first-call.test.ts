@@ -6,7 +6,7 @@ import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
 import { createKey } from "../../support/factories.ts";
-import { LIST, startApp, watchLimiters } from "../../support/worker.ts";
+import { LIST, limiters, startApp, watchLimiters } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 function watchedOperator() {
@@ -75,18 +75,13 @@ describe("a change whose operator disconnects before the limiter is told", () =>
     await isolate(LIST, { key });
     const kept: Promise<unknown>[] = [];
     const { promise: hungUp, resolve: hangUp } = Promise.withResolvers<void>();
-    const getByName = (name: string) => ({
+    const KEY_LIMITER = limiters((name) => ({
       forget: async () => {
         await hungUp;
         await env.KEY_LIMITER.getByName(name).forget();
       },
-    });
-    const operator = operatorOf(
-      // Addressed by name only.
-      startApp({ KEY_LIMITER: { getByName } as unknown as typeof env.KEY_LIMITER }, (promise) =>
-        kept.push(promise),
-      ),
-    );
+    }));
+    const operator = operatorOf(startApp({ KEY_LIMITER }, (promise) => kept.push(promise)));
     void operator("DELETE", `/keys/${id}`);
     await vi.waitFor(() => expect(kept).toHaveLength(1));
     hangUp();

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { beforeEach, describe, it } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, setClock, startApp } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
@@ -182,16 +183,12 @@ describe("shipping orders", () => {
 describe("a change that matches no order", () => {
   /** An operator whose changes are in D1 before `then` runs, and are answered after it. */
   function answeredAfter(then: () => Promise<unknown>) {
-    const DB = {
-      prepare: (query: string) => env.DB.prepare(query),
-      batch: async (statements: D1PreparedStatement[]) => {
-        const results = await env.DB.batch(statements);
-        await then();
-        return results;
-      },
-    };
-    // The app uses these two members only.
-    return operatorOf(startApp({ DB: DB as unknown as D1Database }));
+    const DB = wrapDatabase(env.DB, async (sql, run) => {
+      const results = await run();
+      if (sql.length > 1) await then();
+      return results;
+    });
+    return operatorOf(startApp({ DB }));
   }
 
   it("is a 404 although the order is inserted before the answer", async ({ expect }) => {

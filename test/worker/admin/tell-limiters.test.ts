@@ -4,7 +4,14 @@ import { afterEach, describe, it } from "vitest";
 import { MAX_KEYS_A_RUN, MAX_KEYS_AT_ONCE, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
-import { log, runMinuteCron, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import {
+  limiters,
+  log,
+  runMinuteCron,
+  startApp,
+  startEachTestAt,
+  watchDatabase,
+} from "../../support/worker.ts";
 import { browserWith } from "../console/browser.ts";
 import { countingLimiters, operatorOf, unreachableLimiters } from "./admin-support.ts";
 
@@ -47,9 +54,7 @@ async function insertUsedKeys(plan: string, from: number, count: number): Promis
 
 /** Real limiters, except those with these ids. */
 function limitersWithout(ids: readonly string[]): Bindings["KEY_LIMITER"] {
-  const getByName = (id: string) =>
-    ids.includes(id) ? unreachableLimiters().getByName(id) : env.KEY_LIMITER.getByName(id);
-  return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the service addresses limiters by name only
+  return limiters((id) => (ids.includes(id) ? unreachableLimiters() : env.KEY_LIMITER).getByName(id));
 }
 
 describe("plain SQL is obeyed after the next run of the minute's cron", () => {
@@ -117,10 +122,7 @@ describe("a change that comes while the limiter is told of another", () => {
       expect(await seenBy(key)).toBe("404 8");
       await setLimit(9);
     };
-    // The cron addresses limiters by name, and calls no other method.
-    await runMinuteCron({
-      KEY_LIMITER: { getByName: () => ({ forget }) } as unknown as Bindings["KEY_LIMITER"],
-    });
+    await runMinuteCron({ KEY_LIMITER: limiters(() => ({ forget })) });
     expect([await seenBy(key), await untoldKeys()]).toEqual(["404 8", [id]]);
     await runMinuteCron();
     expect([await seenBy(key), await untoldKeys()]).toEqual(["404 9", []]);
@@ -154,11 +156,10 @@ describe("a change of a plan", () => {
   it("reaches 9,000 keys within the limits of each invocation", async ({ expect }) => {
     await insertUsedKeys("business", 1, 9_000);
     const names: string[] = [];
-    const getByName = (name: string) => {
+    const KEY_LIMITER = limiters((name) => {
       names.push(name);
       return { forget: async () => {} };
-    };
-    const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"]; // it is addressed by name only
+    });
     const { DB, queries } = watchDatabase();
     const change = { requestsPerMinute: 999 };
     const { body } = await operatorOf(startApp({ KEY_LIMITER, DB }))("PATCH", "/plans/business", change);

@@ -1,8 +1,7 @@
 /** The admin API while a key's limiter cannot be reached. What it means to changes is in changes.test.ts. */
 import { describe, it } from "vitest";
-import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
-import { startApp, startEachTestAt } from "../../support/worker.ts";
+import { limiters, startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 
 const withoutLimiters = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
@@ -32,8 +31,7 @@ describe("while a limiter cannot be reached", () => {
     const forget = async () => {
       if (++calls === 1) throw Object.assign(new Error("reset"), { durableObjectReset: true });
     };
-    // The admin API addresses limiters by name only.
-    const KEY_LIMITER = { getByName: () => ({ forget }) } as unknown as Bindings["KEY_LIMITER"];
+    const KEY_LIMITER = limiters(() => ({ forget }));
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("DELETE", `/keys/${id}`);
     expect([calls, body.effective]).toEqual([2, "immediately"]);
   });
