@@ -1,4 +1,4 @@
-/** Who may call the admin API, and when it is disabled. */
+/** Who may call the admin API, when it is off, and what the log has of wrong tokens. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes.ts";
@@ -139,7 +139,9 @@ describe("the admin token, of any characters,", () => {
 });
 
 describe("requests with a wrong token", () => {
-  it("have a per-IP rate limit, and those with the right token do not", async ({ expect }) => {
+  it("have a per-IP rate limit and are in the log, and those with the right token are not", async ({
+    expect,
+  }) => {
     const tries: string[] = [];
     const limit = async ({ key }: { key: string }) => {
       tries.push(key);
@@ -152,10 +154,19 @@ describe("requests with a wrong token", () => {
       expect(sent.get("Retry-After")).toBe(status === 429 ? "60" : null);
       return status;
     };
-    expect([await from("192.0.2.1", "a"), await from("192.0.2.1", "b")]).toEqual([401, 401]);
-    expect(await from("192.0.2.1", "c")).toBe(429);
+    const [wrong, address] = ["a-wrong-admin-token-of-some-length", "2001:db8:1:2::8"];
+    expect([await from(address, wrong), await from(address, "b")]).toEqual([401, 401]);
+    expect(await from(address, "c")).toBe(429);
     expect(await from("192.0.2.2", "c")).toBe(401);
-    expect(await from("192.0.2.1", env.ADMIN_TOKEN)).toBe(200);
+    expect(await from(address, env.ADMIN_TOKEN)).toBe(200);
     expect(tries).toHaveLength(4);
+    const network = "2001:db8:1:2::/64";
+    expect(log.lines().filter(({ event }) => event !== "request")).toMatchObject([
+      { event: "admin_sign_in_failed", network },
+      { event: "admin_sign_in_failed", network },
+      { event: "ip_rate_limit_exceeded", network, limit: 200 },
+      { event: "admin_sign_in_failed", network: "192.0.2.2" },
+    ]);
+    expect(log.text()).not.toContain(wrong);
   });
 });
