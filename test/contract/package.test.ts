@@ -1,4 +1,4 @@
-/** What tools for packages find in the packed limiter: entries that do not resolve, or types that do not fit. */
+/** Tools for packages look at the packed limiter: its entries resolve, and its types fit. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -13,7 +13,7 @@ const operator = operatorOf(startApp());
 
 startEachTestAt(NOW * 1000);
 
-/** Every 17th key is revoked, every 5th is named "fifth". Every 3rd has an owner, every 4th an expiry, every 6th was used. */
+/** Every 17th is revoked, every 5th is "fifth"; each 3rd has an owner, each 4th an expiry, each 6th usage. */
 async function insertKeys(): Promise<void> {
   await env.DB.exec("delete from key_secrets");
   await env.DB.exec("delete from api_keys");

@@ -1,19 +1,11 @@
 /** A secret is in the response that issues it and nowhere else: no list, no audit row, no log line. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { hashKey } from "../../../src/worker/auth/mac.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { log, startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 async function createAndRotate(): Promise<{ id: string; secrets: string[] }> {
   const { body } = await operator("POST", "/keys", { name: "acme", plan: "pro" });
