@@ -1,11 +1,10 @@
-/** `/console`: first what needs an operator, then how many requests there were. */
-
+/** `/console` shows first what needs an operator, and then how many requests there were. */
 import { BAN_COLUMNS } from "../admin/bans/columns.tsx";
 import { listBans } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
 import type { TimeUsage } from "../admin/usage/schema.ts";
-import { countedUntil, lastDays, lastHours, listUsageOverTime, sumOf } from "../admin/usage/service.ts";
+import { countedUntil, lastDays, listUsageOverTime, sumOf } from "../admin/usage/service.ts";
 import { type GroupRow, listGroups, NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
 import { openDatabase } from "../db/database.ts";
 import { readNearest } from "../db/session.ts";
@@ -13,9 +12,8 @@ import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds } from "../time.ts";
-import { AsOf, UsageChart } from "./chart.tsx";
+import { AsOf, RangeLinks, rangeIn, UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
-import { Presets } from "./list.tsx";
 import { type ConsoleContext, page } from "./page.tsx";
 import { Notice, Owner, Relative, Table, Term } from "./ui.tsx";
 
@@ -23,25 +21,18 @@ const SHOWN = 10;
 const MOST_USED = addressOf("/console/usage", { sort: "percent" });
 const EXPIRING_DAYS = 30;
 
-const RANGES = {
-  "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
-  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
-  "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
-} as const;
-
 export async function overviewPage(c: ConsoleContext) {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
-  const { range } = c.req.query();
-  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["7d", RANGES["7d"]];
+  const shown = rangeIn(c, "7d");
   const sums = readNearest(c.env, undefined, ({ db }) =>
     Promise.all([
       listGroups(db, "key", lastDays(1), { sort: "percent", direction: "desc", limit: SHOWN }, 1),
       listUsageOverTime(db, shown.range(), shown.by),
     ]),
   );
-  const [bans, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
+  const [{ bans }, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     sums,
     listKeys(
@@ -126,17 +117,18 @@ export async function overviewPage(c: ConsoleContext) {
           {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
         </section>
       </div>
-      <Requests rows={requests} shown={shown} />
+      <Requests c={c} rows={requests} shown={shown} />
     </>,
   );
 }
 
 type RequestsProps = {
+  readonly c: ConsoleContext;
   readonly rows: readonly TimeUsage[];
-  readonly shown: (typeof RANGES)[keyof typeof RANGES];
+  readonly shown: ReturnType<typeof rangeIn>;
 };
 
-function Requests({ rows, shown }: RequestsProps) {
+function Requests({ c, rows, shown }: RequestsProps) {
   const { admitted, refused, refusedWhileBanned } = sumOf(rows);
   const all = admitted + refused + refusedWhileBanned;
   const minutes = (rows.length * (shown.by === "day" ? DAY_SECONDS : HOUR_SECONDS)) / 60;
@@ -144,13 +136,7 @@ function Requests({ rows, shown }: RequestsProps) {
     <section>
       <div class="section-head">
         <h2>Requests</h2>
-        <Presets
-          links={Object.entries(RANGES).map(([range, { name }]) => [
-            name,
-            addressOf("/console", { range }),
-            name === shown.name,
-          ])}
-        />
+        <RangeLinks c={c} shown={shown} />
       </div>
       <div class="tiles">
         <Tile

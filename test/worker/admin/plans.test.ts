@@ -1,17 +1,10 @@
 /** Plans: how a change is checked. Whose limiters are told is in tell-limiters.test.ts. */
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());
-
-beforeEach(() => {
-  captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 it("the plans are those of the specification, with their number of keys", async ({ expect }) => {
   await createKey({ plan: "business" });

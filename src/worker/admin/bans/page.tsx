@@ -1,4 +1,4 @@
-/** `/console/bans`: live and past bans. A live ban can be lifted here. */
+/** `/console/bans` lists live and past bans, and lifts live bans. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
@@ -6,12 +6,11 @@ import { page } from "../../console/page.tsx";
 import { Basis, type Column, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
-import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { nowSeconds } from "../../time.ts";
 import { fileOf } from "../serve.ts";
 import { banCalls } from "./calls.ts";
 import { BAN_COLUMNS } from "./columns.tsx";
-import { banOrder, listBans, type NamedBan, positionOf } from "./list-sql.ts";
+import { type ListedBan, listBans } from "./list-sql.ts";
 import { banQuery } from "./schema.ts";
 
 const PATH = "/console/bans";
@@ -20,13 +19,10 @@ const BANS_PER_PAGE = 50;
 export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, banQuery, { state: "live" });
   if (query.format === "csv") return fileOf(c, banCalls.list, query);
-  const { state, key, after } = query;
-  const order = banOrder({ state, key });
-  // Not the call: a form that lifts a ban has the version of its key.
-  const filter = { state, key, limit: BANS_PER_PAGE, after: fromCursor(order, after, isTime) };
-  const bans = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
-  const last = bans.length < BANS_PER_PAGE ? undefined : bans.at(-1);
-  const isPast = state === "past";
+  // The call lacks the version of the key, which the form that lifts a ban sends.
+  const filter = { ...query, limit: BANS_PER_PAGE };
+  const { bans, next } = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
+  const isPast = query.state === "past";
   const columns = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
   return page(
     c,
@@ -44,7 +40,7 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
         rows={bans}
         empty={isPast ? "No ban has ended." : "No key is banned. To ban a key, open its page."}
       />
-      <Pages c={c} next={last ? toCursor(order, positionOf(order, last.ban)) : null} />
+      <Pages c={c} next={next} />
     </>,
   );
 });
@@ -53,7 +49,7 @@ const { key, owner, why, began, ends } = BAN_COLUMNS;
 const COLUMNS = [key, owner, why, began];
 const LIVE_COLUMNS = [...COLUMNS, ends];
 
-const LIFT: Column<NamedBan> = {
+const LIFT: Column<ListedBan> = {
   name: "Action",
   cell: ({ ban, keyVersion }) => (
     <form method="post" action={`/console/keys/${ban.keyId}/lift`}>
@@ -65,9 +61,9 @@ const LIFT: Column<NamedBan> = {
   ),
 };
 
-const PAST_COLUMNS: readonly Column<NamedBan>[] = [
+const PAST_COLUMNS: readonly Column<ListedBan>[] = [
   ...COLUMNS,
-  { name: "Scheduled end", cell: ({ ban }) => <Time iso={rfc3339(ban.endsAt)} /> },
+  { name: "Scheduled end", cell: ({ ban }) => <Time iso={ban.endsAt} /> },
   {
     name: "Lifted",
     cell: ({ ban }) =>
@@ -75,7 +71,7 @@ const PAST_COLUMNS: readonly Column<NamedBan>[] = [
         "–"
       ) : (
         <>
-          <Time iso={rfc3339OrNull(ban.liftedAt)} /> by {ban.liftedBy}
+          <Time iso={ban.liftedAt} /> by {ban.liftedBy}
         </>
       ),
   },

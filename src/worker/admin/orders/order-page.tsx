@@ -1,4 +1,4 @@
-/** `/console/orders/{id}`: an order, what an operator can change of it, and its history. */
+/** `/console/orders/{id}` shows an order and its history, and changes, ships or deletes the order. */
 import { type Context, Hono } from "hono";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
@@ -13,18 +13,18 @@ import { deedsIn, Entry } from "../audit/entry.tsx";
 import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
-import { type ShownOrder, toShown } from "./order-view.ts";
+import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 import { orderShipment, orderUpdate } from "./schema.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
 const ENTRIES_SHOWN = 30;
-/** Offered to whoever was told that a status would go back. */
+/** The form offers this after it said that a status would go back. */
 const ALLOW = ["allowBackwards"] as const;
 
 export const orderPages = new Hono<AppEnv>()
   .get("/:id", (c) => showOrder(c))
-  // The answer of a form, opened again.
+  // Somebody opens the address of a form.
   .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
 
   .post("/:id/ship", (c) =>
@@ -78,14 +78,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
       <div class="columns">
         <section>
           <h2>Order</h2>
-          <Facts
-            facts={[
-              ["Pet", order.petId ?? "–"],
-              ["Quantity", order.quantity ?? "–"],
-              ["Ship date", <Time iso={order.shipDate} />],
-              ["Complete", order.complete === null ? "–" : order.complete ? "yes" : "no"],
-            ]}
-          />
+          <Facts facts={MEMBER_COLUMNS.map(({ name, cell }) => [name, cell(order)])} />
         </section>
         {!c.var.mayOnlyRead && <Actions order={order} failure={failure} />}
       </div>

@@ -1,4 +1,4 @@
-/** `/console/customers/{owner}`: a customer's keys, usage, bans, contacts and notes on one page. */
+/** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
 import { Hono } from "hono";
 import { AsOf, UsageChart } from "../../console/chart.tsx";
 import { addressOf } from "../../console/forms.ts";
@@ -9,9 +9,9 @@ import { openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { formatNumber } from "../../format.ts";
-import { daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
+import { daysBefore, nowSeconds } from "../../time.ts";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
-import { listBans, type NamedBan } from "../bans/list-sql.ts";
+import { type ListedBan, listBans } from "../bans/list-sql.ts";
 import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { adviceTo } from "./advice.ts";
@@ -28,7 +28,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   const [db, now] = [openDatabase(c.env.DB), nowSeconds()];
   const range = lastDays(DAYS);
   const nearest = { sort: "near", direction: "desc", limit: KEYS_SHOWN } as const;
-  const [{ keys, next }, bans, [{ rows: usage }, days]] = await Promise.all([
+  const [{ keys, next }, { bans, next: nextBan }, [{ rows: usage }, days]] = await Promise.all([
     listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now),
     listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
     readNearest(c.env, undefined, ({ db }) =>
@@ -86,7 +86,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
           rows={bans}
           empty="No key of this customer was banned."
         />
-        {bans.length === BANS_SHOWN && (
+        {nextBan !== null && (
           <p class="hint">The last {BANS_SHOWN} bans. The page of a key has the others.</p>
         )}
       </section>
@@ -117,9 +117,9 @@ function keyColumns(used: ReadonlyMap<string, GroupRow>): Column<KeyView>[] {
 }
 
 const { key, why, began } = BAN_COLUMNS;
-const BANS_OF_CUSTOMER: readonly Column<NamedBan>[] = [
+const BANS_OF_CUSTOMER: readonly Column<ListedBan>[] = [
   key,
   why,
   began,
-  { name: "Ended, or ends", cell: ({ ban }) => <Time iso={rfc3339(ban.liftedAt ?? ban.endsAt)} /> },
+  { name: "Ended, or ends", cell: ({ ban }) => <Time iso={ban.liftedAt ?? ban.endsAt} /> },
 ];
