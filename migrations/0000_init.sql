@@ -5,15 +5,15 @@ CREATE TABLE `plans` (
 	-- NULL: the plan has no limit of its own, and each of its keys must have one.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
-	-- Keys that are not revoked, counted by triggers: to count them in each list of plans would read all of them.
+	-- How many keys are not revoked. Triggers keep the number, because a count would read all keys.
 	`key_count` integer DEFAULT 0 NOT NULL,
-	-- Those of them that rely on the plan's limit, because they have none of their own.
+	-- How many keys that are not revoked have no limit of their own and rely on the plan's limit.
 	`keys_without_minute_limit` integer DEFAULT 0 NOT NULL,
 	`keys_without_day_limit` integer DEFAULT 0 NOT NULL,
-	-- Each change of the limits raises it.
+	-- Each change of the limits raises the version.
 	`version` integer DEFAULT 1 NOT NULL,
-	-- No key can be without a limit, also when it is written with plain SQL (INSERT OR REPLACE, which deletes rows without
-	-- their triggers, excepted).
+	-- No key can be without a limit, even after plain SQL. INSERT OR REPLACE is the exception: it deletes rows
+	-- without their triggers.
 	CONSTRAINT "plans_limits_of_keys" CHECK(("plans"."requests_per_minute" is not null or "plans"."keys_without_minute_limit" = 0) and ("plans"."requests_per_day" is not null or "plans"."keys_without_day_limit" = 0))
 ) STRICT;
 --> statement-breakpoint
@@ -25,21 +25,21 @@ INSERT INTO `plans` (`id`, `requests_per_minute`, `requests_per_day`) VALUES
 --> statement-breakpoint
 CREATE TABLE `api_keys` (
 	`id` text PRIMARY KEY NOT NULL,
-	-- NOCASE: the list of keys is sorted by name and by owner, A to Z without regard to case.
+	-- NOCASE, because the list of keys is sorted by name and by owner, without regard to the case of A to Z.
 	`name` text NOT NULL COLLATE NOCASE,
 	`owner_name` text COLLATE NOCASE,
 	`owner_email` text,
 	`note` text,
-	-- The four texts above in the form in which they are sought, a line each.
+	-- The four texts above in the form for searches, one text a line.
 	`search` text DEFAULT '' NOT NULL,
-	-- The owner's name, or else e-mail, without regard to case. Empty: no owner.
+	-- The owner's name, or else the owner's e-mail, folded. Empty: no owner.
 	`owner_key` text DEFAULT '' NOT NULL,
 	`plan` text NOT NULL,
-	-- NULL: the plan's limit.
+	-- NULL: the plan's limit counts.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
-	-- They replace the limits above, and those of the plan, until their end. The end is a midnight UTC, so it
-	-- never lies within a minute or a day.
+	-- Temporary limits replace the limits above and the plan's limits until their end. The end is a UTC
+	-- midnight, so it never lies within a minute or a day.
 	`temporary_requests_per_minute` integer CHECK (`temporary_requests_per_minute` > 0),
 	`temporary_requests_per_day` integer CHECK (`temporary_requests_per_day` > 0),
 	`temporary_until` integer CHECK (`temporary_until` % 86400 = 0),
@@ -47,24 +47,24 @@ CREATE TABLE `api_keys` (
 	`expires_at` integer,
 	`version` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL,
-	-- NULL: never used, so that its limiter does not exist yet. Only a client's request may create it.
+	-- NULL: the key was never used, and has no limiter. Only a client's request may create a limiter.
 	`first_used_at` integer,
-	-- A location hint for the limiter; NULL: near the first request.
+	-- A location hint for the limiter. NULL: near the first request.
 	`location` text CHECK (`location` IN ('wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me')),
 	-- A ban that an operator set.
 	`banned_until` integer,
 	`ban_reason` text,
-	-- The last ban for strikes, if an operator has lifted or replaced it. The key's limiter goes by these three.
+	-- The last ban for strikes, if an operator has lifted or replaced that ban.
 	`pardoned_ban_id` text,
 	FOREIGN KEY (`plan`) REFERENCES `plans`(`id`) ON UPDATE no action ON DELETE no action,
 	CONSTRAINT "api_keys_status" CHECK("api_keys"."status" in ('active', 'disabled', 'revoked')),
 	CONSTRAINT "api_keys_temporary_limits" CHECK(("api_keys"."temporary_until" is null) = (coalesce("api_keys"."temporary_requests_per_minute", "api_keys"."temporary_requests_per_day") is null))
 ) STRICT;
 --> statement-breakpoint
--- The admin API's list of keys of a plan, in the order in which they were stored: an index ends with the rowid.
+-- The list of a plan's keys, in the order in which the keys were stored: an index ends with the rowid.
 CREATE INDEX `api_keys_by_plan` ON `api_keys` (`plan`);
 --> statement-breakpoint
--- The list in other orders.
+-- The list of keys in other orders.
 CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`id`);
 --> statement-breakpoint
 CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
@@ -72,7 +72,7 @@ CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
 CREATE INDEX `api_keys_by_expiry` ON `api_keys` (`expires_at`,`id`);
 --> statement-breakpoint
 CREATE TABLE `key_secrets` (
-	-- SHA-256 of the whole key, lower-case hex. WITHOUT ROWID: the lookup by hash searches one tree.
+	-- SHA-256 of the whole key, in lower-case hex. WITHOUT ROWID, so a lookup by hash searches only one tree.
 	`hash` text PRIMARY KEY NOT NULL,
 	`key_id` text NOT NULL,
 	`hint` text NOT NULL,
@@ -81,17 +81,17 @@ CREATE TABLE `key_secrets` (
 	FOREIGN KEY (`key_id`) REFERENCES `api_keys`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
--- Rotation, and the admin API's view of a key.
+-- A rotation, and the page of a key.
 CREATE INDEX `key_secrets_by_key` ON `key_secrets` (`key_id`);
 --> statement-breakpoint
--- A key is found by the last characters of its secret, as people read them out.
+-- The search by the last characters of a secret, because people read them out.
 CREATE INDEX `key_secrets_by_last_chars` ON `key_secrets` (substr(`hint`, -4) COLLATE NOCASE);
 --> statement-breakpoint
--- Retention, by end.
+-- Retention deletes by end.
 CREATE INDEX `key_secrets_by_end` ON `key_secrets` (`expires_at`) WHERE "key_secrets"."expires_at" is not null;
 --> statement-breakpoint
 
--- The keys of the MAC that API keys carry. The newest one signs, all are accepted.
+-- The MAC keys. The newest MAC key signs API keys, and the MAC of every row is accepted.
 CREATE TABLE `mac_keys` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`key` text NOT NULL CHECK (length(`key`) = 64)
@@ -100,14 +100,14 @@ CREATE TABLE `mac_keys` (
 INSERT INTO `mac_keys` (`key`) VALUES (lower(hex(randomblob(32))));
 --> statement-breakpoint
 
--- Revoking is permanent, also for plain SQL.
+-- A revoked key stays revoked, even with plain SQL.
 CREATE TRIGGER `api_keys_stay_revoked` BEFORE UPDATE OF `status` ON `api_keys`
 WHEN OLD.`status` = 'revoked' AND NEW.`status` <> 'revoked'
 BEGIN
 	SELECT RAISE(ABORT, 'a revoked key stays revoked');
 END;
 --> statement-breakpoint
--- SQLite fires no trigger for the row that INSERT OR REPLACE deletes, so the trigger above does not see it.
+-- SQLite fires no trigger for the row that INSERT OR REPLACE deletes, so the trigger above misses the row.
 CREATE TRIGGER `api_keys_revoked_is_not_replaced` BEFORE INSERT ON `api_keys`
 WHEN EXISTS (SELECT 1 FROM `api_keys` WHERE `id` = NEW.`id` AND `status` = 'revoked')
 BEGIN
@@ -115,7 +115,7 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- The admin API writes the folded texts itself, and raises the version. After plain SQL, lower() folds A to Z.
+-- The admin API writes the folded texts and raises the version. After plain SQL, lower() folds only A to Z.
 CREATE TRIGGER `api_keys_insert_is_folded` AFTER INSERT ON `api_keys` WHEN NEW.`search` = '' BEGIN
 	UPDATE `api_keys` SET
 		`search` = lower(concat_ws(char(10), `name`, `owner_name`, `owner_email`, `note`)),
@@ -132,8 +132,8 @@ WHEN NEW.`version` = OLD.`version` BEGIN
 END;
 --> statement-breakpoint
 
--- A plan's keys that are not revoked, and how many of them rely on its limits. A revoked key needs no limits,
--- so its plan may lose them.
+-- These triggers count a plan's keys. A revoked key needs no limits, so a plan that has only revoked keys may
+-- lose its limits.
 CREATE TRIGGER `api_keys_insert_is_counted` AFTER INSERT ON `api_keys`
 WHEN NEW.`status` <> 'revoked'
 BEGIN
@@ -170,14 +170,14 @@ END;
 --> statement-breakpoint
 
 -- Used keys whose limiters have not been told of a change. Triggers write the rows in the transaction of the
--- change, whoever makes the change. Each change gives a new token: who told the limiter deletes the row only
--- if the token is still the same.
+-- change, whoever makes the change. Each change sets a new token. Whoever told the limiter deletes the row
+-- only if the token is still the same.
 CREATE TABLE `untold_keys` (
 	`key_id` text PRIMARY KEY NOT NULL,
 	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
--- The columns that a policy has.
+-- These columns are part of a policy.
 CREATE TRIGGER `api_keys_update_is_untold` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
 	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `expires_at`, `banned_until`,
 	`ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN NEW.`first_used_at` IS NOT NULL BEGIN
@@ -200,7 +200,7 @@ CREATE TRIGGER `key_secrets_update_is_untold` AFTER UPDATE ON `key_secrets` BEGI
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
--- A secret that has ended decides nothing any more, so the hourly deletion of old rows tells nobody.
+-- An ended secret decides nothing, so no limiter has to know that retention deletes its row.
 CREATE TRIGGER `key_secrets_delete_is_untold` AFTER DELETE ON `key_secrets`
 WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch() BEGIN
 	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `id` = OLD.`key_id` AND `first_used_at` IS NOT NULL
@@ -224,20 +224,20 @@ CREATE TABLE `orders` (
 	`id` integer PRIMARY KEY NOT NULL,
 	`pet_id` integer,
 	`quantity` integer,
-	-- RFC 3339 in UTC with milliseconds, in exactly this spelling: the list copies it into JSON unescaped. The
+	-- RFC 3339 in UTC with milliseconds, in exactly this form, because the list copies the text into JSON. The
 	-- modifier '+0 days' makes SQLite normalise the date, so that 30 February and 24:00 become another text.
 	`ship_date` text CHECK (`ship_date` IS strftime('%Y-%m-%dT%H:%M:%fZ', `ship_date`, '+0 days')),
 	`complete` integer CHECK (`complete` IN (0, 1)),
-	-- Not part of the public order: it decides whether the order can be cancelled.
+	-- The status decides whether the order can be cancelled. It is not part of the public order.
 	`status` text DEFAULT 'pending' NOT NULL,
-	-- Each change raises it. Not public either.
+	-- Each change raises the version. It is not part of the public order.
 	`version` integer DEFAULT 1 NOT NULL,
 	CONSTRAINT "orders_status" CHECK("orders"."status" in ('pending', 'processing', 'shipped', 'delivered'))
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `cancelled_orders` (
 	`id` integer PRIMARY KEY NOT NULL,
-	-- Not unique: an order can be loaded again after it was cancelled, and be cancelled again.
+	-- Not unique, because a cancelled order can be loaded and cancelled again.
 	`order_id` integer NOT NULL,
 	`pet_id` integer,
 	`quantity` integer,
@@ -248,11 +248,11 @@ CREATE TABLE `cancelled_orders` (
 	`request_id` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
--- A load looks up each new order among the cancelled ones.
+-- A load looks up each new order among the cancelled orders.
 CREATE INDEX `cancelled_orders_by_order` ON `cancelled_orders` (`order_id`);
 --> statement-breakpoint
--- The public order as the list has it. Concatenated: json_object would print null for an absent member.
--- Nothing needs escaping: the columns are integers, and dates of one spelling.
+-- The public order as JSON. json_object would print null for an absent member, so the view joins texts. No
+-- text needs an escape, because the columns are integers and dates in one form.
 CREATE VIEW `order_json` AS
 SELECT `id`, '{"id":' || `id`
 	|| coalesce(',"petId":' || `pet_id`, '')
@@ -262,12 +262,12 @@ SELECT `id`, '{"id":' || `id`
 	|| '}' AS `json`
 FROM `orders`;
 --> statement-breakpoint
--- The change feed: a row for each change of a public order. The last row is the list's current revision.
+-- The change feed has a row for each change of a public order. The last row is the list's current revision.
 CREATE TABLE `order_changes` (
-	-- Not AUTOINCREMENT, which would write a second row: the last row is never deleted, so no revision comes twice.
+	-- AUTOINCREMENT would write a second row. The last row is never deleted, so no revision comes twice.
 	`revision` integer PRIMARY KEY NOT NULL,
 	`order_id` integer NOT NULL,
-	-- A new random value with each revision, so that a database restored to an earlier time never repeats an ETag.
+	-- Each revision has a random token, so that a database that was restored to an earlier time repeats no ETag.
 	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL,
 	`changed_at` integer DEFAULT (unixepoch()) NOT NULL
 ) STRICT;
@@ -278,7 +278,7 @@ CREATE TRIGGER `orders_insert_is_a_change` AFTER INSERT ON `orders` BEGIN
 	INSERT INTO `order_changes` (`order_id`) VALUES (NEW.`id`);
 END;
 --> statement-breakpoint
--- If the id was changed, both ids are changes.
+-- A new id is a change of both ids.
 CREATE TRIGGER `orders_update_is_a_change` AFTER UPDATE ON `orders`
 WHEN (OLD.`id`, OLD.`pet_id`, OLD.`quantity`, OLD.`ship_date`, OLD.`complete`) IS NOT (NEW.`id`, NEW.`pet_id`, NEW.`quantity`, NEW.`ship_date`, NEW.`complete`) BEGIN
 	INSERT INTO `order_changes` (`order_id`) SELECT OLD.`id` UNION SELECT NEW.`id`;
@@ -289,7 +289,7 @@ CREATE TRIGGER `orders_delete_is_a_change` AFTER DELETE ON `orders` BEGIN
 END;
 --> statement-breakpoint
 
--- What limiters report: every ban, and each key's usage of a day.
+-- The limiters' reports: every ban, and each key's usage of a day.
 
 CREATE TABLE `bans` (
 	`id` text PRIMARY KEY NOT NULL,
@@ -303,40 +303,41 @@ CREATE TABLE `bans` (
 	`lifted_by` text
 ) STRICT;
 --> statement-breakpoint
--- Retention, by end.
+-- Retention deletes by end.
 CREATE INDEX `bans_by_end` ON `bans` (`ends_at`);
 --> statement-breakpoint
--- One key's history, newest first.
+-- The bans of a key, newest first.
 CREATE INDEX `bans_by_key` ON `bans` (`key_id`,`started_at`,`id`);
 --> statement-breakpoint
 -- All bans, newest first.
 CREATE INDEX `bans_by_start` ON `bans` (`started_at`,`id`);
 --> statement-breakpoint
 CREATE TABLE `usage` (
-	-- When the UTC day begins, in Unix seconds.
+	-- The start of the UTC day in Unix seconds.
 	`day` integer NOT NULL,
 	`key_id` text NOT NULL,
 	-- The sums of the hours.
 	`admitted` integer NOT NULL,
 	`refused` integer NOT NULL,
 	`refused_while_banned` integer NOT NULL,
-	-- The limit in force at the day's last reported request: a later limit rewrites no history.
+	-- The limit in force at the day's last reported request. A later limit changes no past day.
 	`limit_per_day` integer NOT NULL CHECK (`limit_per_day` > 0),
-	-- JSON: an element for each hour from midnight until the last one in use. A number: so many were admitted, and
-	-- none refused. Else an array: admitted, refused, refused while banned, and how many by what in which minute,
-	-- as in [60,12,0,{"42":{"minute":12}}]. Last, so that sums do not read the column.
+	-- JSON: an element for each hour from midnight until the last hour in use. A number counts the admitted
+	-- requests if none was refused. An array has the admitted requests, the refused requests, the requests
+	-- refused while banned, and the refusals of each minute by window, as in [60,12,0,{"42":{"minute":12}}]. The
+	-- column is the last, so that sums do not read it.
 	`hours` text NOT NULL,
 	PRIMARY KEY(`day`, `key_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
--- One key's days, and the day on which the key was last used.
+-- The days of a key, and the day of the key's last request.
 CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`day`);
 --> statement-breakpoint
 
--- What the webhook is told, at least once each. A change and its alert are stored in one batch.
+-- The alerts for the webhook. Each is sent at least once. A change and its alert are stored in one batch.
 
 CREATE TABLE `alerts` (
-	-- The receiver's `webhook-id`. What may be found twice, such as a day's usage, has an id that is made of it.
+	-- The receiver's `webhook-id`. An event that can be found twice, such as a day's usage, keeps its id.
 	`id` text PRIMARY KEY NOT NULL,
 	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage_80', 'key.usage_100', 'key.expiring')),
 	`key_id` text NOT NULL,
@@ -344,7 +345,7 @@ CREATE TABLE `alerts` (
 	`text` text NOT NULL,
 	`data` text NOT NULL,
 	`attempts` integer DEFAULT 0 NOT NULL,
-	-- NULL: delivered, or given up.
+	-- NULL: the alert was delivered or given up.
 	`next_attempt_at` integer,
 	`delivered_at` integer,
 	`last_error` text
@@ -353,11 +354,11 @@ CREATE TABLE `alerts` (
 -- The alerts that are due.
 CREATE INDEX `alerts_by_next_attempt` ON `alerts` (`next_attempt_at`) WHERE "alerts"."next_attempt_at" is not null;
 --> statement-breakpoint
--- All alerts, newest first; retention.
+-- All alerts, newest first, and retention.
 CREATE INDEX `alerts_by_time` ON `alerts` (`at`,`id`);
 --> statement-breakpoint
 
--- Every change by an operator, written in the same batch as the change itself. Secrets never enter it.
+-- Every change by an operator. The entry is written in the batch of the change, and never contains a secret.
 
 CREATE TABLE `audit_log` (
 	`id` integer PRIMARY KEY NOT NULL,
@@ -371,20 +372,20 @@ CREATE TABLE `audit_log` (
 	`after` text
 ) STRICT;
 --> statement-breakpoint
--- The history of one key, plan or order, newest first.
+-- The history of a key, plan or order, newest first.
 CREATE INDEX `audit_log_by_object` ON `audit_log` (`object`,`id`);
 --> statement-breakpoint
--- Everything that one operator did, newest first.
+-- The changes of an operator, newest first.
 CREATE INDEX `audit_log_by_actor` ON `audit_log` (`actor`,`id`);
 --> statement-breakpoint
--- All changes of one kind, newest first.
+-- The changes of a kind, newest first.
 CREATE INDEX `audit_log_by_call` ON `audit_log` (`call`,`id`);
 --> statement-breakpoint
--- The entries of a time, from whose ids on the log is read.
+-- The first id of a time, from which the log is read.
 CREATE INDEX `audit_log_by_time` ON `audit_log` (`at`);
 --> statement-breakpoint
--- An entry cannot be changed, nor deleted before the shortest retention, also with plain SQL. Who can drop a
--- trigger can do both: the token of the account protects from that, and the token of the service does not.
+-- Nobody can change an entry, or delete it before the shortest retention, even with plain SQL. Dropping a
+-- trigger takes a token of the Cloudflare account. The token of the service is not enough.
 CREATE TRIGGER `audit_log_never_changes` BEFORE UPDATE ON `audit_log`
 BEGIN
 	SELECT RAISE(ABORT, 'an audit entry cannot be changed');
@@ -396,7 +397,7 @@ BEGIN
 	SELECT RAISE(ABORT, 'an audit entry of the last day cannot be deleted');
 END;
 --> statement-breakpoint
--- SQLite fires no trigger for the row that INSERT OR REPLACE deletes, so those above do not see it.
+-- SQLite fires no trigger for the row that INSERT OR REPLACE deletes, so the triggers above miss the row.
 CREATE TRIGGER `audit_log_is_not_replaced` BEFORE INSERT ON `audit_log`
 WHEN EXISTS (SELECT 1 FROM `audit_log` WHERE `id` = NEW.`id`)
 BEGIN
@@ -404,13 +405,13 @@ BEGIN
 END;
 --> statement-breakpoint
 
--- Who is signed in to the console with a token.
+-- The sessions of operators who signed in to the console with a token.
 CREATE TABLE `console_sessions` (
-	-- SHA-256 of the cookie's value, lower-case hex.
+	-- SHA-256 of the cookie's value, in lower-case hex.
 	`id_hash` text PRIMARY KEY NOT NULL,
-	-- What the operator typed; NULL: nothing.
+	-- The name that the operator typed. NULL: no name.
 	`name` text,
-	-- SHA-256 of the cookie's value and the token, so that a copy of D1 does not help to guess the token.
+	-- SHA-256 of the cookie's value and the token, so that a copy of D1 does not help anyone to guess the token.
 	`token_hash` text NOT NULL,
 	`ends_at` integer NOT NULL,
 	`seen_at` integer NOT NULL

@@ -1,4 +1,4 @@
-/** Where the service is, and the credentials for its admin API: from `--url` and the environment. */
+/** The address of the service and the credentials for its admin API, from `--url` and the environment. */
 import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,6 @@ import { parseEnv } from "node:util";
 import { CliError } from "./io.ts";
 
 export type Access = {
-  /** An origin. */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
 };
@@ -15,7 +14,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const LOCAL_URL = "http://localhost:8787";
 
-/** `ifVersion`: the version that a change expects. */
+/** `ifVersion` is the version that a change expects. */
 export function accessFor(url: string | undefined, env: Env, ifVersion?: number): Access {
   const baseUrl = originOf(url ?? (env.ADMIN_URL || LOCAL_URL));
   if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {
@@ -35,14 +34,14 @@ export function isLocal(baseUrl: string): boolean {
   return ["localhost", "127.0.0.1", "[::1]"].includes(new URL(baseUrl).hostname);
 }
 
-/** The message does not repeat the address, which can have a password. */
+/** The message does not repeat the address, because the address can have a password. */
 function originOf(address: string): string {
   const url = URL.parse(address);
   if (url !== null && /^https?:$/.test(url.protocol)) return url.origin;
   throw new CliError("The address, from --url or ADMIN_URL, is not an http or https address.");
 }
 
-/** Only the local instance has a file of secrets. */
+/** The secrets of the local instance. Other instances have no such file. */
 export const DEV_VARS = join(import.meta.dirname, "..", "..", ".dev.vars");
 
 export function readAdminToken(file: string): string | undefined {
@@ -50,7 +49,7 @@ export function readAdminToken(file: string): string | undefined {
   return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN || undefined;
 }
 
-/** https://developers.cloudflare.com/cloudflare-one/identity/service-tokens/ */
+/** See https://developers.cloudflare.com/cloudflare-one/identity/service-tokens/. */
 function cloudflareAccessHeaders(env: Env): Record<string, string> {
   const id = given(env, "CF_ACCESS_CLIENT_ID");
   const secret = given(env, "CF_ACCESS_CLIENT_SECRET");
@@ -62,17 +61,17 @@ function cloudflareAccessHeaders(env: Env): Record<string, string> {
   return { ...pair, ...(token && { "CF-Access-Token": token }) };
 }
 
-/** Checked here, because fetch's own error for an invalid header repeats the value. */
+/** Checks the value here, because fetch's own error for an invalid header repeats the value. */
 function given(env: Env, name: string): string | undefined {
   const value = env[name]?.trim() || undefined;
   if (value === undefined || /^[\x21-\x7e]+$/.test(value)) return value;
   throw new CliError(`${name} has characters that a token cannot have.`);
 }
 
-/** For the audit log. */
+/** The operator's name in the audit log. */
 function operatorName(): string {
   try {
-    // The form of RFC 8187, as headers are ASCII.
+    // RFC 8187 writes any text in ASCII, and a header must be ASCII.
     return `UTF-8''${encodeURIComponent(userInfo().username)}`;
   } catch {
     return "operator"; // a container may run as a user without a name

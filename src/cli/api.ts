@@ -1,20 +1,20 @@
-/** Calls of the admin API. Whatever is not the expected answer is a `CliError`. */
+/** Calls the admin API. Any unexpected answer is a `CliError`. */
 import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
 import { parseJson } from "./output.ts";
 
 export type Query = Readonly<Record<string, unknown>>;
 
-/** `text` is the body as it came. */
+/** `text` is the body exactly as it came. */
 export type Answer<Body> = { readonly text: string; readonly body: Body };
 
 /** A load of 5,000 orders takes a few seconds. */
 const TIMEOUT_SECONDS = 60;
-/** What changes nothing, or nothing more when it is repeated. */
+/** Calls that change nothing, or nothing more when they are repeated. */
 const REPEATABLE = /^(GET |PUT \/orders$|POST \/orders\/ship$|POST \/keys\/find$)/;
 const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
-/** Text is sent as it is, with every digit of its integers. Members that are undefined are left out. */
+/** Sends a text as it is, with every digit of its integers. Leaves out members that are undefined. */
 export async function call<Body>(
   { baseUrl, headers }: Access,
   line: string,
@@ -39,7 +39,7 @@ function unreachable(message: string): CliError {
   return new CliError(message, { code: "unreachable" });
 }
 
-/** Node's and undici's codes for a connection that was not made: nothing was sent. */
+/** Node's and undici's codes for a connection that was never made, so nothing was sent. */
 const NEVER_MADE =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*|UNABLE_TO_VERIFY\w*|ERR_SSL\w*)$/;
 
@@ -51,14 +51,14 @@ export async function exchange(
 ): Promise<{ readonly response: Response; readonly text: string }> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);
-    // If redirects were followed, a POST would become a GET, without its token on another host.
+    // After a redirect, fetch would make a GET of a POST, and drop the token on another host.
     const response = await fetch(request, { redirect: "manual", signal });
     return { response, text: await response.text() };
   } catch (thrown) {
     if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
       throw lost(`${baseUrl} did not answer within ${TIMEOUT_SECONDS} seconds.`);
     }
-    // `fetch` has the code in the cause of its error.
+    // The cause of fetch's error has the code.
     const { code = "" } = Object(Object(thrown).cause);
     if (!NEVER_MADE.test(code)) throw lost(`The connection to ${baseUrl} broke.`);
     const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
@@ -83,11 +83,11 @@ function refusalOf({ status, headers }: Response, text: string, lost: typeof unr
       `${message} ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars.`,
     );
   }
-  // A 503 of the service says itself what is not known.
+  // The message of the service's own 503 already says whether the change may have been made.
   return status >= 500 && code !== "service_unavailable" ? lost(message) : refused(message);
 }
 
-/** Reads the service's Error object. Another server can answer with anything. */
+/** Reads the service's Error object. Another server can answer with any body. */
 function errorIn(text: string): { readonly code?: string; readonly message?: string } {
   try {
     const { code, message } = Object(JSON.parse(text));

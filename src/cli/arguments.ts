@@ -1,11 +1,11 @@
-/** Parsers of arguments, and questions. A parser throws commander's error, which is wrong usage. */
+/** Parses arguments and asks questions. A parser throws commander's error for wrong usage. */
 import { createInterface } from "node:readline";
 import { InvalidArgumentError } from "commander";
 import { CliError, type CliIo } from "./io.ts";
 
 const UNIT_SECONDS = { d: 86_400, h: 3_600, m: 60, s: 1 };
 
-/** `90s`, `30m`, `24h` or `7d`, and `0`, as seconds. */
+/** Parses `90s`, `30m`, `24h`, `7d` and `0`, and returns seconds. */
 export function seconds(text: string): number {
   const [, number, unit = ""] = /^(\d{1,6})([smhd])$/.exec(text) ?? [];
   const unitSeconds = new Map(Object.entries(UNIT_SECONDS)).get(unit);
@@ -14,7 +14,7 @@ export function seconds(text: string): number {
   return Number(number) * unitSeconds;
 }
 
-/** The other way round, in the largest unit that fits. */
+/** Writes seconds in the largest unit that fits. */
 export function durationOf(seconds: number): string {
   const [unit, unitSeconds] = Object.entries(UNIT_SECONDS).find(([, each]) => seconds % each === 0) ?? [
     "s",
@@ -28,26 +28,26 @@ export function wholeNumber(text: string): number {
   return Number(text);
 }
 
-/** How many rows or orders. */
+/** Parses a number of rows or orders. */
 export function count(text: string): number {
   const number = wholeNumber(text);
   if (number < 1) throw new InvalidArgumentError("Use a number from 1 on.");
   return number;
 }
 
-/** Throws before anything is sent, if nobody can be asked. */
+/** Throws before anything is sent if nobody can answer a question. */
 export function requireTerminal({ isInteractive }: CliIo): void {
   if (isInteractive) return;
   throw new CliError("This needs --yes, as there is no terminal on which to ask.", { exitCode: 2 });
 }
 
-/** Returns if a person agrees to the sentence. */
+/** Returns if the person types yes, and throws if not. */
 export async function confirm(io: CliIo, sentence: string): Promise<void> {
   io.stderr.write(`${sentence} Type yes to go on: `);
   if ((await readLine(io)).trim().toLowerCase() !== "yes") throw new CliError("Nothing was changed.");
 }
 
-/** Empty if the input ends, as at Ctrl-D. */
+/** Returns an empty text if the input ends, as at Ctrl-D. */
 export async function readLine({ stdin }: CliIo): Promise<string> {
   try {
     for await (const line of createInterface({ input: stdin, terminal: false })) return line;

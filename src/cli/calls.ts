@@ -1,4 +1,4 @@
-/** The calls of the admin API, read from the OpenAPI document that the build makes. */
+/** Reads the calls of the admin API from the OpenAPI document that the build makes. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ type Schema = {
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly default?: unknown;
-  /** With a second schema, which is null: the first one. */
+  /** The first schema is the value's schema. The second schema is null. */
   readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
@@ -43,7 +43,7 @@ type Document = {
 
 export type Call = ReturnType<typeof callOf>;
 
-/** Builds the document if it is missing, which takes a second. */
+/** Reads the document. If it is missing, builds it, which takes a second. */
 export function readReference() {
   if (!existsSync(DOCUMENT)) build();
   const { tags, paths }: Document = JSON.parse(readFileSync(DOCUMENT, "utf8"));
@@ -61,7 +61,7 @@ function build(): void {
   }
 }
 
-/** The path follows `/admin`. */
+/** `path` is the part after `/admin`. */
 function callOf(method: string, path: string, operation: Operation) {
   const { operationId: id, summary, description, parameters, requestBody, "x-asks": asks } = operation;
   const { schema, example } = requestBody?.content["application/json"] ?? {};

@@ -1,4 +1,4 @@
-/** A command for each call of the admin API: its options are the members of the call's query and body. */
+/** Makes a command of each call of the admin API. The members of the query and the body are its options. */
 import { type Command, Option } from "commander";
 import { call as send } from "./api.ts";
 import { confirm, count, durationOf, requireTerminal, seconds, wholeNumber } from "./arguments.ts";
@@ -9,7 +9,7 @@ import { printable, table } from "./output.ts";
 import { sentenceOf } from "./sentences.ts";
 import { addCommand, groupOf, keyId, objectId, type Session, show } from "./session.ts";
 
-/** Other calls are commands by their ids: `keys.update` is `keys update`. A flag chooses one of two calls. */
+/** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
@@ -18,10 +18,10 @@ const LINES: Readonly<Record<string, string>> = {
   "plans.update": "plans set",
   "usage.list": "usage",
 };
-/** A secret must not be sent, files are read, and the document is not for people. */
+/** `keys find` must not send a secret, two commands read files, and the document is not for people. */
 export const BY_HAND = ["keys.find", "orders.load", "orders.ship", "reference.show"];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
-/** What is typed often: a part of a call. `argument` is a member without an option. */
+/** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
 const SHORT: readonly Short[] = [
   { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
   { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
@@ -45,15 +45,15 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   secret: "5e9d1f0a7b3c2d48",
   status: "processing",
 };
-/** Every list is printed by page, and as CSV from here. */
+/** Members of every list, for which the command has options of its own. */
 const PAGING = ["after", "before", "format", "limit"];
 
-/** A way to use a command, which makes one call. */
+/** A way to use a command. Each way makes one call. */
 type Form = {
   readonly call: Call;
   readonly words: string;
   readonly flag: string | undefined;
-  /** Its arguments. The path names most: `/keys/{id}/secrets/{secretId}` names a `key` and a `secret`. */
+  /** The arguments. `/keys/{id}/secrets/{secretId}` names the arguments `key` and `secret`. */
   readonly names: readonly string[];
   readonly members: readonly Member[];
   readonly fixed: object;
@@ -70,7 +70,7 @@ export function addCallCommands(program: Command, session: Session): void {
   for (const [words, ofWords] of Map.groupBy([...forms, ...short], (form) => form.words)) {
     const [noun = "", verb] = words.split(" ");
     const parent = verb === undefined ? program : groupOf(program, noun, nouns.get(noun));
-    // The help shows the sentence of the first one: `usage` is for all keys, and takes one as an argument.
+    // The help shows the sentence of the first form: `usage` is for all keys, and `usage <key>` for one key.
     const inOrder = ofWords.toSorted((a, b) => a.names.length - b.names.length);
     addForms(parent, session, verb ?? noun, inOrder);
   }
@@ -83,7 +83,7 @@ export function formOf(call: Call): Form {
   return { call, words, flag, names, members, fixed: {} };
 }
 
-/** With a fixed body there is nothing to choose. With an argument, the switches of the call are left. */
+/** A short command with a fixed body has no options. With an argument, only the call's switches stay. */
 function shortOf(form: Form, { words, fixed = {}, argument }: Short): Form {
   if (argument === undefined) return { ...form, words, fixed, members: [] };
   const members = form.members.filter(({ byDefault }) => byDefault === false);
@@ -96,7 +96,7 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   const does = forms.map(({ call }) => call.does).join("\n");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
   for (const { call, flag } of forms) if (flag) command.option(`--${flag}`, call.summary);
-  // An option is that of the first way: `--by` has more choices for all keys than for one.
+  // The first form describes the option: `--by` has more choices for all keys than for one key.
   const all = forms.toReversed().flatMap((form) => form.members);
   const members = new Map(all.map((member) => [member.name, member]));
   for (const member of members.values()) command.addOption(optionOf(member));
@@ -118,7 +118,7 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   });
 }
 
-/** The service names members, as in `from: must be …`. Who typed `--since` looks for that. */
+/** The service's message names members, as in `from: must be …`. The operator typed `--since`. */
 function inOptions(thrown: unknown, form: Form): unknown {
   if (!(thrown instanceof CliError) || thrown.code !== "invalid_request") return thrown;
   const names = namesOf(form);
@@ -128,7 +128,7 @@ function inOptions(thrown: unknown, form: Form): unknown {
   return Object.assign(thrown, { message });
 }
 
-/** Without the members that `--limit`, `--all`, `--after` and `--csv` stand for. */
+/** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */
 function ownOf(call: Call, members: readonly Member[]): readonly Member[] {
   const others = cursorOf(call) === undefined ? ["format"] : PAGING;
   return members.filter(({ name }) => !others.includes(name));
@@ -178,7 +178,7 @@ function exampleOf({ call, words, flag, names, members }: Form): string {
   return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
 }
 
-/** The way in which the command is used. Options of its other ways are refused. */
+/** Returns the form that the arguments choose. Options of the other forms are refused. */
 function chosen(command: Command, forms: readonly Form[]): Form {
   const options = command.opts();
   const refuse = (text: string): never => command.error(`error: ${text}`, { exitCode: 2 });
@@ -227,7 +227,7 @@ function capital(noun: string): string {
   return noun.charAt(0).toUpperCase() + noun.slice(1);
 }
 
-/** The members that are given, as the API takes them. */
+/** Returns the given members in the form of the API. */
 async function valuesOf(session: Session, members: readonly Member[], options: Options) {
   const values: Record<string, unknown> = {};
   for (const { name, type, isNullable } of members) {
@@ -241,12 +241,12 @@ async function valuesOf(session: Session, members: readonly Member[], options: O
   return values;
 }
 
-/** With a grace, the old secrets go on. */
+/** A rotation with a grace is harmless, because the old secrets go on. */
 function isHarmless({ id }: Call, { graceSeconds = 0 }: { readonly graceSeconds?: unknown }): boolean {
   return id === "keys.rotate" && Number(graceSeconds) > 0;
 }
 
-/** Shows what would change, as a list shows it. */
+/** Names the object that would change, as a list shows it. */
 async function question({ access, io }: Session, line: string, asks: string): Promise<string> {
   const [, noun, object] = line.split("/");
   const { body } = await send<object>(access, `GET /${noun}/${object}`);

@@ -1,4 +1,4 @@
-/** Lists: their columns, and how their pages are fetched and printed. */
+/** The columns of each list. Fetches and prints the pages of lists. */
 import type { InferOutput } from "valibot";
 import type { AuditView } from "../worker/admin/audit/schema.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
@@ -12,9 +12,9 @@ import type { Session } from "./session.ts";
 type List = {
   /** The member of the answer that has the rows. */
   readonly rows: string;
-  /** A column without any value is left out. */
+  /** The table leaves out a column without any value. */
   readonly columns: readonly Column[];
-  /** What to know of the table, from its first page. */
+  /** Returns a line above the table, made of the first page. */
   readonly heading?: (page: never, io: CliIo, options: Paging) => string;
   readonly example?: string;
   readonly options?: readonly (readonly [flags: string, does: string])[];
@@ -41,7 +41,7 @@ const USAGE: List = {
 ${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} refused while banned\n`,
 };
 
-/** By the id of the call. */
+/** Lists by the id of their call. */
 export const LISTS: Readonly<Record<string, List>> = {
   "alerts.list": {
     rows: "alerts",
@@ -96,7 +96,7 @@ export const LISTS: Readonly<Record<string, List>> = {
   "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
 };
 
-/** `status: active → disabled, …`. A member without a value before and after is left out. */
+/** Returns `status: active → disabled, …`. Leaves out a member without a value before and after. */
 function describeChange({ before, after }: Pick<AuditView, "before" | "after">): string {
   const [old, now] = [new Map(Object.entries(before ?? {})), new Map(Object.entries(after ?? {}))];
   return [...new Set([...old.keys(), ...now.keys()])]
@@ -124,7 +124,7 @@ function describeRefusals(
   return `${title}\n${table(minutes, ["at", ["refused by", ({ by }: RefusedMinute) => by]], io)}\n`;
 }
 
-/** `cursor`: what the service calls `--after`; undefined: the list has one page. */
+/** `cursor` is the service's name of `--after`. Undefined: the list has one page. */
 type Source = { readonly line: string; readonly cursor: string | undefined; readonly query: Query };
 type Page = { readonly next?: string | number | null } & Readonly<Record<string, unknown>>;
 
@@ -136,16 +136,17 @@ export async function showList(session: Session, source: Source, list: List, pag
   if (json) io.stdout.write(`${toJson({ ...pages.at(-1), [list.rows]: rows })}\n`);
   else if (paging.csv) io.stdout.write(csvOf(rows));
   else {
-    const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : ""; // made for this page
+    // The heading is made for the pages of this list.
+    const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : "";
     io.stdout.write(`${above}${table(rows, list.columns, io)}\n`);
   }
   if (next && !json) io.stderr.write(printable(`More: --all, or --after ${next}\n`));
 }
 
-/** The largest page that the service has. */
+/** The largest page of the service. */
 export const MAX_PAGE_ROWS = 500;
 
-/** More rows than one page has take several. */
+/** Fetches as many pages as the rows need. */
 async function fetchPages(
   { access }: Session,
   { line, cursor, query }: Source,

@@ -1,8 +1,8 @@
-/** The command line as a process. */
+/** Runs the command line as a process. */
 import { runCli } from "./run-cli.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-  // The reader of a pipe, such as `head`, can end first. That is no error.
+  // The reader of a pipe, such as `head`, can end first, which is no error.
   if (error.code === "EPIPE") process.exit();
   console.error(`error: The output cannot be written: ${error.message}.`);
   process.exit(1);

@@ -1,4 +1,4 @@
-/** Answers as text: tables, lists of members, CSV. */
+/** Writes answers as text: tables, lists of members, CSV. */
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import stringWidth from "string-width";
@@ -19,7 +19,7 @@ export function toJson(value: unknown): string {
   );
 }
 
-/** Control and bidirectional characters, which can change what a terminal shows, as escapes. */
+/** Escapes control and bidirectional characters, because they can change how a terminal shows a text. */
 export function printable(text: string): string {
   return text.replace(
     /(?!\n)[\p{Cc}\p{Bidi_Control}]/gu,
@@ -34,7 +34,7 @@ export function minuteOf(time: string): string {
 
 const ALARMING = ["banned", "disabled", "error:", "expired", "failed", "FAILED", "revoked"];
 
-/** Bold, or red if it needs attention, on a terminal that has colours. */
+/** On a terminal with colours, makes a text red if it needs attention, or else gives it the style. */
 export function paint(text: string, output: Output, style?: "bold"): string {
   const shown = ALARMING.includes(text) ? "red" : style;
   return shown && output.hasColors?.() ? styleText(shown, text, { validateStream: false }) : text;
@@ -42,7 +42,7 @@ export function paint(text: string, output: Output, style?: "bold"): string {
 
 export const NONE = "–";
 
-/** A value in one line: `name: value, name: value` for an object, and `NONE` for null and for an empty list. */
+/** Writes a value in one line: `name: value, name: value` for an object, `NONE` for null or an empty list. */
 export function inline(value: unknown): string {
   if (value === null || value === undefined) return NONE;
   if (Array.isArray(value)) return value.map(inline).join("; ") || NONE;
@@ -58,12 +58,12 @@ const GAP = "  ";
 const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((side) => [side, ""]));
 
 /**
- * A member such as `limits.requestsPerDay`; or a label and members, as in `owner=ownerName|ownerEmail`,
- * where the first member with a value is shown; or a label and a function.
+ * A member such as `limits.requestsPerDay`, or a label and members such as `owner=ownerName|ownerEmail`, or a
+ * label and a function. The column shows the first member with a value.
  */
 export type Column = string | readonly [label: string, cellOf: (row: never) => unknown];
 
-/** Cells wrap at their blanks, and what is longer still is cut. A column without any value is left out. */
+/** Cells wrap at blanks, and a longer word is cut. A column without any value is left out. */
 export function table(rows: readonly object[], columns: readonly Column[], io: CliIo): string {
   if (rows.length === 0) return "Nothing to show.";
   const values = rows.map((row) => {
@@ -90,7 +90,7 @@ export function table(rows: readonly object[], columns: readonly Column[], io: C
   return drawn.toString().replace(/ +$/gm, "");
 }
 
-/** `startedAt` is `started at`. */
+/** The label of `startedAt` is `started at`. */
 export function labelOf(column: Column): string {
   if (typeof column !== "string") return column[0];
   return column
@@ -99,7 +99,7 @@ export function labelOf(column: Column): string {
     .replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Without room, the widest columns get narrower: first to 12 characters or their longest word. */
+/** If a table is too wide, its widest columns shrink: first to 12 characters or the longest word. */
 function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, width: number): number[] {
   const widest = (i: number, split: string | RegExp) =>
     lines
@@ -120,7 +120,7 @@ function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, w
   return widths;
 }
 
-/** One line for each member, and one for each row of a list. */
+/** Writes a line for each member, and a line for each row of a list. */
 export function describe(object: object): string {
   const members = flatten(object).map(([name, value]) => [labelOf(name), value] as const);
   const width = Math.max(...members.map(([name]) => name.length)) + 2;
@@ -134,7 +134,7 @@ export function describe(object: object): string {
   return printable(lines.join("\n"));
 }
 
-/** Every member, under its name of the API. A list, and what the audit log has of an object, is JSON. */
+/** Writes every member under its API name. A list, and an object in the audit log, is written as JSON. */
 export function csvOf(rows: readonly object[]): string {
   const flat = rows.map((row) => new Map(flatten(row, "", /(^|\.)(before|after)$/)));
   const names = [...new Set(flat.flatMap((row) => [...row.keys()]))];
@@ -149,7 +149,7 @@ export function csvCell(value: unknown): CsvCell {
 
 type Member = readonly [name: string, value: unknown];
 
-/** `live: { minute: { used } }` has the name `live.minute.used`. */
+/** The name of `used` in `live: { minute: { used } }` is `live.minute.used`. */
 function flatten(object: object, prefix = "", whole = /^$/): Member[] {
   return Object.entries(object).flatMap(([member, value]): Member[] => {
     const name = `${prefix}${member}`;

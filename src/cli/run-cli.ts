@@ -1,7 +1,7 @@
 /**
- * `store-orders`, the operator's command line, as a function: a client of the admin API.
+ * `store-orders`, the operator's command line, as a function. The command is a client of the admin API.
  *
- * Exit codes: 0 done; 1 refused by the service or unreachable, or lines of a file refused; 2 wrong usage.
+ * Exit codes: 0 done, 1 refused (also some lines of a file) or unreachable, 2 wrong usage.
  */
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
@@ -17,7 +17,7 @@ import { CliError, type CliIo } from "./io.ts";
 import { paint, printable } from "./output.ts";
 import type { Session } from "./session.ts";
 
-/** Runs one command and returns its exit code. `argv` has the arguments only, without the program. */
+/** Runs a command and returns its exit code. `argv` has only the arguments, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const isJson = argv.includes("--json");
   const writeErr = (text: string) => io.stderr.write(printable(text));
@@ -32,7 +32,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     const message = thrown.message.replace(/^error: /, "");
     const code = isUsage ? "usage" : thrown.code;
     if (isJson) writeErr(`${JSON.stringify({ error: { code, message } })}\n`);
-    else if (!isUsage) io.stderr.write(`${paint("error:", io.stderr)} ${printable(message)}\n`); // commander has written its own
+    // commander has written the message of wrong usage itself.
+    else if (!isUsage) io.stderr.write(`${paint("error:", io.stderr)} ${printable(message)}\n`);
     return isUsage ? 2 : thrown.exitCode;
   }
 }
@@ -68,10 +69,10 @@ function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => voi
   return program;
 }
 
-/** The service takes no shorter token, and a short text is a part of many words. */
+/** The service accepts no shorter token, and a shorter text could be a part of an ordinary argument. */
 const MIN_TOKEN_CHARS = 32;
 
-/** Other users of the machine see arguments, and errors repeat them. */
+/** Other users of the machine can see arguments, and errors repeat arguments. */
 function refuseSecrets(argv: readonly string[], { env }: CliIo): void {
   const token = env.ADMIN_TOKEN?.trim() ?? "";
   const hasToken = (text: string) => token.length >= MIN_TOKEN_CHARS && text.includes(token);

@@ -1,10 +1,10 @@
-/** What a command says of the change that it made. */
+/** The sentence that a command prints after a change. */
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
 import { inline, labelOf, minuteOf } from "./output.ts";
 
 export type Change = {
-  /** What was changed, as the operator named it: `acme`, `Plan pro`. */
+  /** The object's name as the operator gave it: `acme`, `Plan pro`. */
   readonly name: string;
   readonly body: Readonly<Record<string, unknown>>;
 };
@@ -12,7 +12,7 @@ export type Change = {
 type Effect = { readonly effective: string };
 type Key = KeyView & Effect;
 
-/** By the id of the call. The other calls have the sentence of `changed`. */
+/** Sentences by the id of the call. `changed` makes the sentence of every other call. */
 const SENTENCES: Readonly<Record<string, (answer: never, change: Change) => string>> = {
   "alerts.resend": sentAlert,
   "alerts.test": sentAlert,
@@ -53,7 +53,7 @@ export function sentenceOf(id: string, answer: object, change: Change): string {
   return sentence(answer as never, change); // the call of this id answers so
 }
 
-/** The members that were sent, as they are now. */
+/** Names the changed members with their present values. */
 function changed(answer: { readonly name?: string } & Partial<Effect>, { name, body }: Change): string {
   const members = new Map<string, unknown>(Object.entries(answer));
   const now = Object.keys(body)

@@ -1,4 +1,4 @@
-/** One run of the command line: its connection to the service, and what its commands have in common. */
+/** A run of the command line: the access to the service, and functions that several commands use. */
 import type { Command } from "commander";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
 import { isKeyId } from "../worker/auth/key.ts";
@@ -11,20 +11,20 @@ import { describe, printable } from "./output.ts";
 
 export type Session = {
   readonly io: CliIo;
-  /** Throws if there is no address or token. A command that sends nothing does not read it. */
+  /** Throws if there is no address or token, so a command that sends nothing must not read this member. */
   readonly access: Access;
-  /** Print answers exactly as they came. */
+  /** Prints answers exactly as they came. */
   readonly json: boolean;
 };
 
-/** With `--json` the answer as it came, else a sentence or the members. `key` is a secret. */
+/** Prints the answer as it came with `--json`, or else a sentence or the members. `key` is a secret. */
 export function show({ io, json }: Session, { text, body }: Answer<object>, says?: () => string): void {
   const { key, ...members }: { key?: unknown } = body;
   const secret = key === undefined ? "" : `\n\nThe key, shown only now:\n\n  ${key}`;
   io.stdout.write(`${json ? text : printable((says?.() ?? describe(members)) + secret)}\n`);
 }
 
-/** `ref` is the id of a key, the beginning of the id, the name of a key, or the end of a secret. */
+/** Returns a key's id. `ref` is the id or its beginning, the key's name, or the end of a secret. */
 export async function keyId({ access }: Session, ref: string): Promise<string> {
   if (isKeyId(ref)) return ref;
   const { body } = await call<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });
@@ -35,18 +35,18 @@ export async function keyId({ access }: Session, ref: string): Promise<string> {
   throw new CliError(`Several keys fit ${ref}:${candidates.join("")}`, { code: "several_keys" });
 }
 
-/** The id of a key, a plan or an order; `orders` stands for loads. */
+/** Returns the id of a key, a plan or an order. `orders` stands for loads. */
 export async function objectId(session: Session, object: string): Promise<string> {
   return isInt64(object) || ["orders", ...PLAN_IDS].includes(object) ? object : keyId(session, object);
 }
 
-/** The commands of a noun. */
+/** Returns the group of a noun's commands. */
 export function groupOf(program: Command, noun: string, does = ""): Command {
   const group = program.commands.find((command) => command.name() === noun);
   return group ?? program.command(noun).description(does);
 }
 
-/** The first line of `does` is for the list of commands. The examples are command lines. */
+/** Adds a command. The list of commands shows the first line of `does`. The examples are command lines. */
 export function addCommand(parent: Command, usage: string, does: string, ...examples: string[]): Command {
   return parent
     .command(usage)

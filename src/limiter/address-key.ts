@@ -1,13 +1,12 @@
 /** The client's address as a key. */
-
 export type AddressOptions = {
-  /** How many bits of an IPv6 address are one client, 0 to 128. By default 64: a client has a /64 or more. */
+  /** How many bits of an IPv6 address name a client, 0 to 128. By default 64: a client has a /64 or more. */
   readonly ipv6Prefix?: number | undefined;
 };
 
 /**
- * The address that Cloudflare saw: IPv4 as it is, also mapped into IPv6, and IPv6 by its prefix, such as
- * `2001:db8::/64`. Without a readable address clients are "unknown". Throws a RangeError for a wrong prefix.
+ * Returns the address that Cloudflare saw: an IPv4 address in dots, an IPv6 address as its prefix, such as
+ * `2001:db8::/64`, and "unknown" if no address can be read. Throws a RangeError for a wrong prefix.
  */
 export function addressKey(request: Request, { ipv6Prefix = 64 }: AddressOptions = {}): string {
   if (!(ipv6Prefix >= 0 && ipv6Prefix <= 128)) throw new RangeError("ipv6Prefix must be 0 to 128");
@@ -32,7 +31,7 @@ function withoutPort(address: string): string {
   return address.replace(/^\[(.*)\](?::\d+)?$|^([^:]*):\d+$/, "$1$2");
 }
 
-/** A URL has the canonical form of the address in it: lower-case, compressed, without dots. */
+/** The URL parser writes an address in its canonical form: lower case, compressed, without dots. */
 function canonicalOf(address: string): string | undefined {
   const url = `http://[${address}]`;
   const isReadable = /^[\da-f:.]+$/i.test(address) && URL.canParse(url);

@@ -1,4 +1,4 @@
-/** A Worker's side of the limiter, for any framework. It imports nothing that Node does not have. */
+/** The Worker's side of the limiter, for any framework. The file imports nothing that Node lacks. */
 import type { Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
 import type { Call } from "./object.ts";
@@ -37,11 +37,11 @@ export { LimiterTimeoutError } from "./timeout.ts";
 
 const DEFAULT_TIMEOUT_MS = 2_000;
 const CALL_VERSION = 1;
-/** The platform tells an object its name only up to this length. */
+/** The platform tells an object its name only if the name is not longer than this. */
 const MAX_NAME_BYTES = 1_024;
 const UTF_8 = new TextEncoder();
 
-/** A namespace of the class, or of a subclass. */
+/** The binding of `RateLimiter` or of a subclass. */
 export type LimiterNamespace = {
   getByName(name: string, options?: DurableObjectNamespaceGetDurableObjectOptions): LimiterStub;
 };
@@ -51,24 +51,24 @@ type LimiterStub = {
   settle(settleId: string, cost: number): Promise<void>;
 };
 
-/** Which object is called, and how long its answer is waited for. */
+/** Which object to call, and how long to wait for its answer. */
 export type Address = {
-  /** Whose requests are counted together. The object's name, which dashboards show: never a secret. */
+  /** Requests with the same key are counted together. Dashboards show the key, so use no secret. */
   readonly key: string;
   /** Where a new object is created. */
   readonly locationHint?: DurableObjectLocationHint | undefined;
-  /** By default 2,000. */
+  /** The default is 2,000. */
   readonly timeoutMs?: number | undefined;
 };
 
 export type AdmitOptions = Address & Omit<Call, "version"> & { readonly headers?: HeaderOptions | undefined };
 
-/** The headers are those of the decision, by name; none for `unknown`. */
+/** The decision and its headers by name. `unknown` has no headers. */
 export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * Asks the object of a key to admit a request. Rejects if the object cannot be reached, and with a RangeError
- * or TypeError if the limits, the cost, the policy or the binding is wrong.
+ * Asks the object of a key to admit a request. Rejects if the object cannot be reached. Rejects with a
+ * RangeError or TypeError if the limits, the cost, the policy or the binding is wrong.
  */
 export async function admit(
   namespace: LimiterNamespace,
@@ -80,7 +80,7 @@ export async function admit(
   return { verdict, headers: "quota" in verdict ? headersOf(verdict, headers) : {} };
 }
 
-/** Settles what `admit` reserved under this id: the request has cost so much, from 0 on. */
+/** Replaces the cost that `admit` reserved under this id by the real cost, a whole number from 0 on. */
 export async function settle(
   namespace: LimiterNamespace,
   { settleId, cost, timeoutMs, ...address }: Address & { readonly settleId: string; readonly cost: number },
@@ -97,7 +97,7 @@ async function stubsOf(
   return () => namespace.getByName(name, locationHint && { locationHint });
 }
 
-/** A client may choose its key, such as a header. One that is too long for a name is hashed. */
+/** A client may choose its key, as in a header. So a key that is too long for a name is hashed. */
 async function nameOf(key: string): Promise<string> {
   if (typeof key !== "string")
     throw new TypeError(`the key of a rate limit must be a string, not ${typeof key}`);
@@ -107,8 +107,9 @@ async function nameOf(key: string): Promise<string> {
 }
 
 /**
- * Calls an object, retry included within the timeout. If the answer to the first call was lost, a request is
- * counted twice: the key loses one, and gains none. A stub is broken once it threw, hence `stubOf`.
+ * Calls an object, and calls it again within the timeout where that is safe. If the first answer was lost, a
+ * request counts twice: a key may lose a request, and never gains one. `stubOf` is called again, because a
+ * stub that threw stays broken.
  */
 export async function callLimiter<Stub, T>(
   stubOf: () => Stub,
@@ -128,12 +129,12 @@ async function callWithRetry<Stub, T>(stubOf: () => Stub, call: (limiter: Stub) 
 }
 
 /**
- * https://developers.cloudflare.com/durable-objects/best-practices/error-handling/. Retrying an overloaded
- * object would add to its load. `durableObjectReset` is undocumented: the object was reset, as by a deploy.
+ * See https://developers.cloudflare.com/durable-objects/best-practices/error-handling/. A retry would add to
+ * the load of an overloaded object. `durableObjectReset` is undocumented: a deploy resets objects.
  */
 function isSafeToRetry(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
-  // Set by the runtime on what a stub throws.
+  // The runtime sets these members on the error that a stub throws.
   const { retryable, overloaded, durableObjectReset } = thrown as Error & Record<string, unknown>;
   return (retryable === true || durableObjectReset === true) && overloaded !== true;
 }

@@ -1,4 +1,4 @@
-/** The middleware: asks the key's object to admit a request, answers a refused one, and sets the headers. */
+/** The middleware asks the object to admit a request, answers a refused request, and sets the headers. */
 import type { Context, Env, MiddlewareHandler, Next } from "hono";
 import { addressKey } from "./address-key.ts";
 import { type Admission, type AdmitOptions, admit, type LimiterNamespace, settle } from "./client.ts";
@@ -14,28 +14,31 @@ type Answer = Response | ReturnType<MiddlewareHandler>;
 
 export type RateLimitOptions<E extends Env = Env> = {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
-  /** Whose requests are counted together. The object's name, which dashboards show: never a secret. */
+  /** Requests with the same key are counted together. Dashboards show the key, so use no secret. */
   readonly key: (c: Context<E>) => MaybePromise<string>;
-  /** Not needed if the class has a `loadPolicy`. */
+  /** A class with a `loadPolicy` needs no limits here. */
   readonly limits?: readonly Limit[] | ((c: Context<E>) => MaybePromise<readonly Limit[]>) | undefined;
-  /** Whether clients that go on after refusals are banned. Not by default. */
+  /** Bans clients that go on after refusals. By default no client is banned. */
   readonly bans?: BanRule | undefined;
   /** The hash that the policy's `credentials` are compared with. */
   readonly credential?: ((c: Context<E>) => MaybePromise<string>) | undefined;
-  /** How much the request counts: a whole number, by default 1. */
+  /** How much the request counts: a whole number from 1 on. The default is 1. */
   readonly cost?: ((c: Context<E>) => MaybePromise<number>) | undefined;
-  /** What the request has cost, once it was handled. Until then, and if undefined, `cost` is reserved. */
+  /** What the handled request has cost, from 0 on. Until then, and if undefined, `cost` is reserved. */
   readonly settle?: ((c: Context<E>) => MaybePromise<number | undefined>) | undefined;
   /** These requests are not counted and get no headers. */
   readonly skip?: ((c: Context<E>) => MaybePromise<boolean>) | undefined;
   /** Where a new object is created. */
   readonly locationHint?: ((c: Context<E>) => DurableObjectLocationHint | undefined) | undefined;
   readonly headers?: HeaderOptions | undefined;
-  /** The answer to a refused request: 429, 413 if `too_costly`, 403 if `unknown`. `next()` lets it pass. */
+  /**
+   * Answers a refused request. By default 429, or 413 for `too_costly`, or 403 for `unknown`. `next()` lets
+   * the request pass uncounted.
+   */
   readonly onRefused?: ((c: Context<E>, verdict: RefusedVerdict, next: Next) => Answer) | undefined;
-  /** The answer if the object cannot be reached: by default 503. `next()` lets the request pass uncounted. */
+  /** Answers if the object cannot be reached. By default 503. `next()` lets the request pass uncounted. */
   readonly onUnreachable?: ((c: Context<E>, next: Next, cause: unknown) => Answer) | undefined;
-  /** How long to wait for the object, by default 2,000. */
+  /** How long to wait for the object. The default is 2,000. */
   readonly timeoutMs?: number | undefined;
 };
 
@@ -57,7 +60,7 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
   if (Array.isArray(options.limits)) checkLimits(options.limits);
   if (options.bans) checkBans(options.bans);
   if (!(timeoutMs > 0)) throw new RangeError("timeoutMs must be more than 0");
-  /** An app may run the same middleware twice, for `*` and for `/api/*`. */
+  /** An app may use the same middleware twice, for `*` and for `/api/*`. A request is counted once. */
   const counted = new WeakSet<Context<E>>();
   return async (c, next) => {
     if (counted.has(c)) return next();
@@ -77,14 +80,14 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
     try {
       if (verdict.kind !== "admitted") {
         const answer = await onRefused(c, verdict, next);
-        // As Hono does it: after `next()` there is a response, and `next()` itself gives the context.
+        // Hono does the same: after `next()` there is a response already.
         if (answer && !c.finalized) c.res = answer;
       } else {
         await next();
         if (options.settle) await settleCost(c, options, namespace, call);
       }
     } finally {
-      // If `onRefused` throws, the app's onError makes the response with them.
+      // If `onRefused` or the handler throws, the app's onError answers with these headers.
       if (isShown(verdict, c.get("rateLimit"))) {
         c.set("rateLimit", verdict);
         setHeaders(c, admission.headers);
@@ -121,22 +124,22 @@ async function settleCost<E extends Env>(
 ): Promise<void> {
   const cost = await options.settle?.(c);
   if (settleId === undefined || cost === undefined) return;
-  // What is not settled stays reserved.
+  // If the call fails, the reserved cost stays.
   const settled = settle(namespace, { ...address, settleId, cost }).catch(console.error);
   try {
     c.executionCtx.waitUntil(settled);
   } catch {
-    // `app.request` has no context, and nothing that ends the promise early.
+    // `app.request` has no execution context, and nothing cancels the promise.
   }
 }
 
-/** A refusal shows its headers, or else the scarcest limit does. Inner middlewares have set theirs before. */
+/** Whether to show `verdict` instead of an inner middleware's: a refusal first, then the scarcer limit. */
 function isShown(verdict: Verdict, shown: Verdict | undefined): boolean {
   if (shown === verdict || shown === undefined || !("quota" in shown)) return true;
   return "quota" in verdict && shown.kind === "admitted" && isScarcer(verdict, shown);
 }
 
-/** Headers of a response from fetch cannot be changed. `c.header` copies the response, which takes long. */
+/** The headers of a response from fetch cannot be changed. `c.header` copies the response, which is slow. */
 function setHeaders<E extends Env>(c: Context<E>, headers: Admission["headers"]): void {
   const entries = Object.entries(headers);
   try {

@@ -1,4 +1,4 @@
-/** What the package exports in Node, so that tools can import an app that has a limiter. */
+/** What the package exports in Node, so that tools can import an app with a limiter. */
 export * from "./client.ts";
 export * from "./hono.ts";
 

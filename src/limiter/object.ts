@@ -1,8 +1,9 @@
 /**
- * The Durable Object that limits one key: load, decide, save. It has the only count of the key's requests.
+ * The Durable Object that limits one key: load, decide, save. The object has the only count of the key's
+ * requests.
  *
- * Once the policy is in memory, reading the clock, deciding and saving are one synchronous step, so no other
- * request comes between. The output gate holds the answer back until the write is durable.
+ * Once the policy is in memory, the object reads the clock, decides and saves in one synchronous step, so no
+ * other request comes between. The output gate holds the answer back until the write is durable.
  */
 import { DurableObject } from "cloudflare:workers";
 import { type BanRule, countStrikes, NO_PENALTY, pardon } from "./core/bans.ts";
@@ -39,48 +40,48 @@ import { countsOf, type Limit, type Quota, quotaAt, spend } from "./core/windows
 import { Store } from "./store.ts";
 import { withTimeout } from "./timeout.ts";
 
-/** A call that has waited for so many loads, each forgotten, gives up. */
+/** A call gives up after this many loads if each load was followed by `forget`. */
 const MAX_LOADS = 5;
 const LOAD_TIMEOUT_MS = 5_000;
 const DEFAULT_POLICY_MAX_AGE_MS = 60_000;
 
 export type RateLimiterOptions = {
-  /** No decision is made by a policy that was loaded longer ago. By default 60,000. */
+  /** No decision is made by an older policy. The default is 60,000. */
   readonly policyMaxAgeMs?: number | undefined;
-  /** An older policy decides, and is loaded again in the background. By default half of `policyMaxAgeMs`. */
+  /** An older policy decides and is loaded again in the background. The default is half the maximum age. */
   readonly policyRefreshMs?: number | undefined;
-  /** Shares of a window that are reported at once. */
+  /** The shares of a window that are reported at once. */
   readonly thresholds?: Thresholds | undefined;
-  /** Never delete the storage of an idle object. */
+  /** Keeps the storage of an idle object for ever. */
   readonly keep?: boolean | undefined;
-  /** "memory" stores and reports nothing: an eviction, after ten idle seconds, forgets counts and bans. */
+  /** "memory" stores and reports nothing: an eviction after ten idle seconds forgets counts and bans. */
   readonly durability?: "durable" | "memory" | undefined;
 };
 
 /** The limits and bans of a call count only if the class has no `loadPolicy`. */
 export type Call = Request & {
-  /** The form of the call. An object that is newer or older than the Worker ignores what it does not know. */
+  /** The form of the call. An object of another version ignores members that it does not know. */
   readonly version?: number | undefined;
   readonly limits?: readonly Limit[] | undefined;
   readonly bans?: BanRule | undefined;
 };
 
-/** The present state of a key. Looking at it counts nothing. */
+/** The present state of a key. */
 export type Inspection = {
   readonly quota: Quota;
   readonly facts: Facts;
-  /** What a request would be refused by. */
+  /** The ban or block that would refuse a request now. */
   readonly ban: Banned["ban"] | null;
   readonly strikes: number;
 };
 
 export class RateLimiter<Env = unknown> extends DurableObject<Env> {
-  /** Limits and more that the key has now; null if there is none. By default limits come with calls. */
+  /** Returns the key's policy; null if there is no key. Without this method, limits come with each call. */
   protected loadPolicy?(key: string): Promise<Policy | null>;
   /**
-   * Gets each hour's usage in the next hour, in a minute that differs from key to key; bans and thresholds at
-   * once, with the current hour. Figures are absolute. If it rejects, bans and thresholds come again a minute
-   * later, and then all comes again once an hour. Hours are kept for two days. Without it, no usage is kept.
+   * Gets each hour's usage in the key's own minute of the next hour. Gets bans and thresholds at once, with
+   * the current hour. Figures are absolute. After a rejection, bans and thresholds come again a minute later,
+   * and then everything once an hour. Hours are kept for two days. Without this method, no usage is kept.
    */
   protected report?(report: Report): Promise<void>;
 
@@ -109,30 +110,30 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     });
   }
 
-  /** Decides a request, and counts it if admitted. Throws if it cannot load the policy or store the count. */
+  /** Decides a request and counts an admitted request. Throws if the load or the write fails. */
   async admit(call: Call): Promise<Verdict> {
     return this.#withPolicy(call, (policy) => this.#decide(policy, call, Date.now()));
   }
 
-  /** Replaces the cost that a request reserved by `cost`, from 0 on. The second time it changes nothing. */
+  /** Replaces the cost that a request reserved by `cost`, from 0 on. A second call changes nothing. */
   async settle(settleId: string, cost: number): Promise<void> {
     checkCost(cost, 0);
     const { state } = this.#store;
     this.#store.adopt({ ...state, ...settle(state, settleId, cost) });
   }
 
-  /** Drops the policy. Once this has returned, no decision is made by a policy that was loaded before. */
+  /** Drops the policy. After the call no decision is made by a policy that was loaded before. */
   async forget(): Promise<void> {
     this.#policies.forget();
     this.#store.dropPolicy();
   }
 
-  /** Forgets what was counted, the strikes, the ban and the block. What is not reported stays. */
+  /** Forgets the counts, the strikes, the ban and the block. Usage that is not reported stays. */
   async reset(): Promise<void> {
     this.#store.save({ ...this.#store.state, ...NOTHING_COUNTED }, Date.now());
   }
 
-  /** Answers each request as banned until then, in place of an earlier block. */
+  /** Answers each request as banned until the block ends. Replaces an earlier block. */
   async block(block: Block): Promise<void> {
     checkBlock(block);
     this.#store.save({ ...this.#store.state, block }, Date.now());
@@ -143,7 +144,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     this.#store.save({ ...this.#store.state, block: null, penalty: NO_PENALTY }, Date.now());
   }
 
-  /** Counts nothing and stores nothing. Null if there is no policy. */
+  /** Returns the present state, or null if there is no policy. Counts nothing and stores nothing. */
   async inspect(call: Pick<Call, "limits"> = {}): Promise<Inspection | null> {
     return this.#withPolicy(call, (policy) => {
       if (policy === null) return null;
@@ -159,7 +160,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     });
   }
 
-  /** Reports what is not reported, the current hour included. Rejects if the report does. */
+  /** Reports everything that is not reported, and the current hour. Rejects if the report fails. */
   async flush(): Promise<void> {
     await this.#send(true);
   }
@@ -195,13 +196,13 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const nowMs = Date.now();
     const policy = this.#policies.get(nowMs);
     if (policy !== undefined && this.#policies.isDue(nowMs)) {
-      // If it fails, the policy decides on until it is too old.
+      // If the load fails, the present policy decides until it is too old.
       this.ctx.waitUntil(this.#refresh(nowMs).catch(() => undefined));
     }
     return policy;
   }
 
-  /** Replaces the stored policy also if no request follows: after an eviction the next one would load. */
+  /** Stores the new policy although no request has come, so that after an eviction no request has to load. */
   async #refresh(nowMs: number): Promise<void> {
     await this.#policies.load(nowMs);
     const { state } = this.#store;
@@ -231,18 +232,18 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     if (hasNewBan || hasNews) this.#store.save(state, nowMs);
     else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call.cost ?? 1, nowMs);
     else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
-    // If it fails, the alarm repeats it, or a request that comes a minute later.
+    // If the report fails, the alarm or a request a minute later repeats it.
     if (hasNews || this.#isOverdue(nowMs)) this.ctx.waitUntil(this.#send(true).catch(() => undefined));
     return verdict;
   }
 
-  /** Whether a ban or a threshold waits although its report may be repeated: the platform may have lost the alarm. */
+  /** Whether a ban or a threshold has waited too long, because the platform may have lost the alarm. */
   #isOverdue(nowMs: number): boolean {
     const { outbox } = this.#store.state;
     return isUrgent(outbox) && nowMs >= Math.max(outbox.notBeforeMs, this.#lastSendMs + RETRY_MS);
   }
 
-  /** Stores the counts and the usage with a reserve, unless what is stored covers them. */
+  /** Stores the counts and the usage with a reserve, unless the stored counts cover them. */
   #saveAdmitted(state: State, quota: Quota, cost: number, nowMs: number): void {
     const reserve = reserveOf(quota);
     if (this.#store.covers(state, reserve)) this.#store.adopt(state);
@@ -254,7 +255,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     }
   }
 
-  /** Stores what it reports first: after a crash an hour's figures are never lower than those reported. */
+  /** Stores the state before the report: after a crash no figure is lower than a reported figure. */
   async #send(isAll: boolean): Promise<void> {
     const nowMs = Date.now();
     const report = pendingReport(this.#store.state.outbox, this.#key, nowMs, isAll);

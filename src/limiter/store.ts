@@ -1,17 +1,17 @@
-/** An object's state in memory and in one row, because rows written are what a limiter costs. */
+/** An object's state, in memory and in a single row: most of a limiter's cost is rows written. */
 import { covers } from "./core/reservation.ts";
 import { NEW_STATE, type Row, rowOf, type State, stateOf } from "./core/state.ts";
 
 /** A subclass may have rows under other names. */
 const ROW = "hono-durable-limiter";
-/** After one to two of these without a change a burst is over, and the exact state is stored. */
+/** A burst is over after one to two of these intervals without a change. Then the exact state is stored. */
 const IDLE_FLUSH_MS = 1_000;
-/** An alarm that is this late was lost: the platform drops an alarm that failed several times. */
+/** An alarm that is this late was lost: the platform drops an alarm after several failures. */
 const ALARM_LOST_AFTER_MS = 600_000;
 
 export type StoreOptions = {
   readonly isDurable: boolean;
-  /** When the alarm is due; null for never. */
+  /** Returns when the alarm is due, or null for never. */
   readonly alarmDueAtMs: (state: State, nowMs: number) => number | null;
 };
 
@@ -19,9 +19,9 @@ export class Store {
   readonly #ctx: DurableObjectState;
   readonly #options: StoreOptions;
   #state: State;
-  /** What the row has: not the state while requests are reserved ahead, or a change waits for the flush. */
+  /** The row's content. The state differs while requests are reserved or a change waits for the flush. */
   #stored: State;
-  /** Set while what is stored is not exact. The timer keeps the object in memory until then. */
+  /** Set while the row is not exact. The timer keeps the object in memory until the exact state is stored. */
   #flush: ReturnType<typeof setTimeout> | null = null;
   #hasChangedSinceTimer = false;
 
@@ -37,20 +37,20 @@ export class Store {
     return this.#state;
   }
 
-  /** Whether counts need no write: what is stored has reserved them, and at most `reserve` beyond them. */
+  /** Whether the counts need no write, because an earlier write has reserved them. */
   covers(state: State, reserve: number): boolean {
     return covers(this.#stored.counts, state.counts, reserve);
   }
 
-  /** Stored with the next save or flush. */
+  /** Takes a state that the next save or flush stores. */
   adopt(state: State): void {
     this.#state = state;
     if (this.#options.isDurable) this.#flushLater();
   }
 
   /**
-   * Stores the state now, or what is reserved `ahead` of it, and sets the alarm. A state that cannot be
-   * stored is not adopted: the caller gets an error, and the request must not have been counted.
+   * Stores the state now, with the reserved counts in `ahead`, and sets the alarm. A state that cannot be
+   * stored is not adopted: the caller gets an error, and the request must not be counted.
    */
   save(state: State, nowMs: number, ahead: Partial<State> = {}): void {
     if (!this.#options.isDurable) {
@@ -70,13 +70,13 @@ export class Store {
     if (this.#flush !== null) this.save(this.#state, nowMs);
   }
 
-  /** Drops the policy from memory and the row, which keeps its reserve. The answer waits for the write. */
+  /** Drops the policy from memory and from the row. The row keeps its reserve. */
   dropPolicy(): void {
     this.#state = { ...this.#state, loaded: undefined };
     if (this.#stored.loaded !== undefined) this.#put({ ...this.#stored, loaded: undefined });
   }
 
-  /** Forgets first: a request that comes during the deletion is counted from zero, and stays counted. */
+  /** Forgets the state first, so that a request during the deletion counts from zero and stays counted. */
   async clear(): Promise<void> {
     this.#state = NEW_STATE;
     this.#stored = NEW_STATE;
@@ -89,7 +89,7 @@ export class Store {
     this.#stored = state;
   }
 
-  /** Null if the alarm that is set is in time. */
+  /** Returns null if the alarm that is set comes in time. */
   #newAlarmAtMs(state: State, nowMs: number): number | null {
     const dueAtMs = this.#options.alarmDueAtMs(state, nowMs);
     const { alarmAtMs } = state;
@@ -107,7 +107,7 @@ export class Store {
     this.#hasChangedSinceTimer = false;
     this.#flush = setTimeout(() => {
       const isOver = !this.#hasChangedSinceTimer;
-      // A save ends this timer. One that fails is repeated.
+      // A save that succeeds ends the new timer. After a failed save the timer repeats it.
       this.#setTimer();
       if (isOver) this.save(this.#state, Date.now());
     }, IDLE_FLUSH_MS);

@@ -1,5 +1,3 @@
-/** Bounds how long something is waited for. */
-
 export class LimiterTimeoutError extends Error {
   override readonly name: string = "LimiterTimeoutError";
 }

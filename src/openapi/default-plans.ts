@@ -1,9 +1,9 @@
-/** The default plans. An operator can change the plans of an instance, so the document calls these the defaults. Pure. */
+/** The default plans. Operators can change the plans of an instance, so the document says "default". */
 import type { PLAN_IDS } from "../worker/db/values.ts";
 
 export type PlanId = (typeof PLAN_IDS)[number];
 
-/** Null: custom, set for each key. A test compares this table with the migrated database. */
+/** Null: each key of the plan has its own limits. A test compares this table with the migrated database. */
 export const DEFAULT_PLANS: Readonly<
   Record<PlanId, { name: string; requestsPerMinute: number | null; requestsPerDay: number | null }>
 > = {

@@ -1,4 +1,8 @@
-/** Builds the OpenAPI document: the public operations only, generated from the tables that the Worker itself uses. */
+/**
+ * Builds the OpenAPI document of the public operations from the tables that the Worker itself uses.
+ *
+ * Pure, like every file of this folder.
+ */
 import { headerComponents } from "./headers.ts";
 import { introduction } from "./introduction.ts";
 import type { JsonObject } from "./json.ts";
@@ -7,11 +11,11 @@ import { responseComponents } from "./responses.ts";
 import { SCHEMAS } from "./schemas.ts";
 
 export type DocumentSettings = {
-  /** The origin that the document was requested at. */
+  /** The origin of the request for the document. */
   readonly ownOrigin: string;
   readonly productionBaseUrl: string | undefined;
   readonly stagingBaseUrl: string | undefined;
-  /** An e-mail address or an https address; undefined if not configured. */
+  /** An e-mail address or an https address. Undefined if not configured. */
   readonly supportContact: string | undefined;
   readonly petsSunsetDate: string;
 };
@@ -45,7 +49,7 @@ export function openApiDocument(settings: DocumentSettings): JsonObject {
   };
 }
 
-/** Without an address there is no contact: pages show a name alone as a link that leads nowhere. */
+/** Without an address there is no contact, because pages show a name alone as a link that leads nowhere. */
 function contactOf({ supportContact }: DocumentSettings): JsonObject | undefined {
   const name = "The operator of this instance";
   if (supportContact === undefined) return undefined;
@@ -54,13 +58,13 @@ function contactOf({ supportContact }: DocumentSettings): JsonObject | undefined
     : { name, email: supportContact };
 }
 
-/** The instance that serves the document comes first, because tools send trial requests to the first server. */
+/** The instance that serves the document comes first, because tools send test calls to the first server. */
 function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
   const named = [
     { url: productionBaseUrl, description: "Production" },
     { url: stagingBaseUrl, description: "Staging" },
   ];
-  // Absolute also on a local instance: hey-api does not resolve a relative address.
+  // The address is absolute also on a local instance, because hey-api does not resolve a relative address.
   const ownUrl = `${ownOrigin}/v1`;
   const own = named.find(({ url }) => url === ownUrl) ?? { url: ownUrl, description: "This instance" };
   return [own, ...named.filter(({ url }) => url !== undefined && url !== ownUrl)];

@@ -1,7 +1,7 @@
-/** The public error codes as the document describes them: when each one is sent, and an example message. */
+/** The public error codes in the document: when a code is sent, and an example message. */
 import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
 
-/** Codes that only the admin API sends. It is not part of the public interface. */
+/** Codes that only the admin API sends. The admin API is not part of the public interface. */
 type AdminCode =
   | "invalid_request"
   | "other_site"
@@ -14,11 +14,11 @@ export type PublicCode = Exclude<ErrorCode, AdminCode>;
 
 type Entry = {
   readonly when: string;
-  /** A test compares it with what the running service answers. */
+  /** A test compares the message with the answer of the running service. */
   readonly message: string;
 };
 
-/** A new code does not compile until it has an entry here or is one of the admin codes. */
+/** A new code does not compile until it has an entry here or among the admin codes. */
 export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   unauthorized: {
     when: "The API key is missing or invalid.",
@@ -49,7 +49,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
     message: "Only a pending order can be cancelled.",
   },
   precondition_failed: {
-    when: "The order is pending and was not cancelled: an order has no `ETag`, so `If-None-Match: *` is false, and so is each `If-Match` but `*`.",
+    when: "The order is pending and was not cancelled: an order has no `ETag`, so `If-None-Match: *` is false, and so is every `If-Match` except `*`.",
     message: "The condition of the request is false, so the order was not cancelled.",
   },
   gone: {
@@ -75,7 +75,7 @@ export const ERROR_CATALOGUE: Readonly<Record<PublicCode, Entry>> = {
   },
 };
 
-// Object.keys returns string[]; the type of the catalogue says which keys it has.
+// Object.keys returns string[], and the type of the catalogue names its keys.
 export const PUBLIC_CODES = Object.keys(ERROR_CATALOGUE) as PublicCode[];
 
 export function statusOf(code: PublicCode): number {

@@ -1,4 +1,4 @@
-/** The response headers in the document, and which response has which of them. */
+/** The response headers in the document, and the headers of each response. */
 import type { JsonObject } from "./json.ts";
 import { petsHeaders } from "./lifecycle.ts";
 

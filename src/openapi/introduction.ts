@@ -1,9 +1,9 @@
-/** The introduction of the document, in Markdown. The numbers of the ban rule are those of src/limiter/core/bans.ts. */
+/** The introduction of the document, in Markdown. src/limiter/core/bans.ts has the ban rule's numbers. */
 import { DEFAULT_PLANS } from "./default-plans.ts";
 import { ERROR_CATALOGUE, PUBLIC_CODES, statusOf } from "./error-catalogue.ts";
 import { cancelProgram, exactPrograms, listPrograms } from "./programs.ts";
 
-/** `supportContact` is an e-mail address or an https address, undefined if none is configured. */
+/** `supportContact` is an e-mail address or an https address. Undefined if not configured. */
 export const introduction = (
   baseUrl: string,
   supportContact: string | undefined,
@@ -41,11 +41,11 @@ ${Object.values(DEFAULT_PLANS)
   .map((plan) => `| ${plan.name} | ${limit(plan.requestsPerMinute)} | ${limit(plan.requestsPerDay)} |`)
   .join("\n")}
 
-These are the defaults; a key can have its own limits. Minutes and days are those of UTC. A request with a valid key counts once in the minute and once in the day, whatever the answer. A request that is refused with 429 does not count.
+These are the defaults; a key can have its own limits. Minutes and days are in UTC. A request with a valid key counts once in the minute and once in the day, whatever the answer. A request that is refused with 429 does not count.
 
 \`X-RateLimit-Limit\`, \`X-RateLimit-Remaining\` and \`X-RateLimit-Reset\` (a Unix timestamp) of every response show the window with fewer requests remaining, or the day if both have the same number. The experimental \`RateLimit-Policy\` and \`RateLimit\` show both windows.
 
-After a 429, wait for the seconds in \`Retry-After\`, which are at most a day: an earlier request is refused. After the wait the key has requests left, unless other clients of the key were faster.
+After a 429, wait for the seconds in \`Retry-After\`, at most a day. An earlier request is refused. After the wait the key has requests left, unless other clients of the key were faster.
 
 ## Bans
 
@@ -67,7 +67,7 @@ ${exactPrograms(baseUrl)}
 
 ## Versions
 
-The version is part of the path, and only /v1 exists. New optional members, headers, codes and operations can be added to /v1. A change that would break clients goes into v2; filtering and paging of the list are planned for v2. A deprecated operation answers with \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594). \`x-stability\` marks what is \`experimental\` or \`beta\`.`;
+The version is part of the path, and only /v1 exists. New optional members, headers, codes and operations can be added to /v1. A change that would break clients goes into v2; filtering and paging of the list are planned for v2. A deprecated operation answers with \`Deprecation\` (RFC 9745) and \`Sunset\` (RFC 8594). \`x-stability\` marks parts that are \`experimental\` or \`beta\`.`;
 
 function limit(requests: number | null): string {
   return requests === null ? "custom" : String(requests);

@@ -1,4 +1,4 @@
-/** The type of a JSON value. JSON.stringify leaves out members that are undefined. Pure. */
+/** The type of a JSON value. JSON.stringify leaves out members that are undefined. */
 
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 

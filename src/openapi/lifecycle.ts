@@ -1,9 +1,9 @@
-/** The lifecycle of the one deprecated operation, getPet: for its response headers and for the document. Pure. */
+/** The end of the only deprecated operation, getPet, for its response headers and for the document. */
 
 /** The date of version 1.0.0: the operation has always been deprecated. */
 export const PETS_DEPRECATED_DATE = "2026-11-21";
 
-/** `Deprecation` (RFC 9745: a structured field's date) and `Sunset` (RFC 8594: an HTTP date). */
+/** `Deprecation` is a structured field's date (RFC 9745), and `Sunset` an HTTP date (RFC 8594). */
 export function petsHeaders(sunsetDate: string): { Deprecation: string; Sunset: string } {
   return {
     Deprecation: `@${startOfDayMs(PETS_DEPRECATED_DATE) / 1000}`,
@@ -11,7 +11,7 @@ export function petsHeaders(sunsetDate: string): { Deprecation: string; Sunset: 
   };
 }
 
-/** The operation is gone from the start of the sunset's UTC day on. */
+/** The operation ends at the start of the UTC day of the sunset. */
 export function hasSunset(sunsetDate: string, nowMs: number): boolean {
   return nowMs >= startOfDayMs(sunsetDate);
 }

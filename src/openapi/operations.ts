@@ -5,10 +5,10 @@ import type { JsonObject } from "./json.ts";
 import { errorContent, errorResponses } from "./responses.ts";
 import { ORDER_EXAMPLES } from "./schemas.ts";
 
-/** Some 40 ETags. The Worker ignores a longer header. */
+/** Long enough for some 40 ETags. The Worker ignores a longer header. */
 export const MAX_IF_NONE_MATCH_CHARS = 1_000;
 
-/** Pages show it in their curl lines, and send it: a cancel of an order that is there could not be undone. */
+/** Pages show this id in curl lines and send it. No order has it, because a cancel cannot be undone. */
 const UNUSED_ID = Number.MAX_SAFE_INTEGER;
 
 const listOrders = operation({
@@ -82,7 +82,7 @@ export function pathsOf(petsSunsetDate: string): JsonObject {
 type Operation = JsonObject & {
   readonly deprecated?: boolean;
   readonly successes: Readonly<Record<string, JsonObject>>;
-  /** In addition to those of every operation. */
+  /** The codes beside the codes of every operation. */
   readonly codes: readonly PublicCode[];
 };
 

@@ -1,4 +1,4 @@
-/** The programs of the introduction. introduction.test.ts of test/slow and of test/contract runs them. */
+/** The programs of the introduction. introduction.test.ts in test/slow and test/contract runs them. */
 
 export const listPrograms = (baseUrl: string): string => `curl:
 

@@ -1,4 +1,4 @@
-/** The error responses of the document. A response that every operation can have stands once, in `components.responses`. */
+/** The error responses of the document. The responses of every operation are in `components.responses`. */
 import { ERROR_CATALOGUE, type PublicCode, statusOf } from "./error-catalogue.ts";
 import { headersOfStatus } from "./headers.ts";
 import type { Json, JsonObject } from "./json.ts";
@@ -18,7 +18,7 @@ export function responseComponents(): JsonObject {
   );
 }
 
-/** By status: those of `components.responses`, and those of the operation's own codes. */
+/** Returns responses by status: the shared responses, and the responses of the operation's own codes. */
 export function errorResponses(ownCodes: readonly PublicCode[], isDeprecated: boolean): JsonObject {
   const shared = Object.entries(SHARED).map(([name, codes]): [string, Json] => [
     String(statusOf(codes[0])),

@@ -3,7 +3,7 @@ import { MIN_QUANTITY } from "../worker/db/values.ts";
 import { PUBLIC_CODES } from "./error-catalogue.ts";
 import type { JsonObject } from "./json.ts";
 
-/** Orders 1 and 2 of the demo data. */
+/** The examples are orders 1 and 2 of the demo data. */
 export const ORDER_EXAMPLES = [
   { id: 1, petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false },
   { id: 2, petId: 36, quantity: 6, shipDate: "2026-11-24T09:00:00.000Z", complete: false },
@@ -35,7 +35,7 @@ export const SCHEMAS = {
     type: "object",
     required: ["code", "message", "status"],
     properties: {
-      // A validator made of an enum would refuse a code that is added later.
+      // There is no enum, because a validator would refuse a code that is added later.
       code: {
         description: "Machine-readable error code. New codes can be added.",
         type: "string",

@@ -1,4 +1,4 @@
-/** The OpenAPI document of the admin API, which is made of the calls. */
+/** Makes the OpenAPI document of the admin API from its calls. */
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import type { Json, JsonObject } from "../openapi/json.ts";
@@ -20,7 +20,7 @@ const CONVERSION = {
   target: "draft-2020-12",
   errorMode: "ignore",
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  // The kind of a field is for the forms of the console.
+  // Only the console's forms need the kind of a field.
   overrideAction: ({ jsonSchema }) =>
     Object.fromEntries(Object.entries(jsonSchema).filter(([name]) => name !== "kind")),
 } as const satisfies ConversionConfig;
@@ -31,12 +31,12 @@ function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonOb
   return JSON.parse(JSON.stringify(json));
 }
 
-/** A member of the query is a parameter, whose description stands beside its schema. */
+/** Each member of the query is a parameter. OpenAPI puts a parameter's description beside its schema. */
 function queryParametersOf({ query }: Call): JsonObject[] {
   if (query === undefined) return [];
   const { properties, required } = schemaOf(query, "input");
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
-  // An object's schema has an object of its members' schemas.
+  // The properties of an object's schema are schemas.
   return Object.entries(properties as Record<string, JsonObject>).map(
     ([name, { description, ...schema }]) => ({
       in: "query",
@@ -71,7 +71,7 @@ function operationOf(call: Call): JsonObject {
         description: creates ? "Created" : "OK",
         headers: { ...REQUEST_ID, ...(hasEtag(call) && { ETag: { $ref: "#/components/headers/ETag" } }) },
         content: {
-          // What is shown was compiled against the schema.
+          // The compiler has checked the example against the schema.
           "application/json": { schema: schemaOf(answer, "output"), example: example.answer as Json },
           ...(table && { "text/csv": { schema: { type: "string" } } }),
         },

@@ -1,6 +1,6 @@
 /**
- * wrangler runs this before it starts or deploys. It builds the static assets in the folder of wrangler.toml's
- * [assets], and what the Worker serves to operators: the document of the admin API, and the documents of docs/.
+ * Builds the static assets in the folder of wrangler.toml's [assets], the document of the admin API, and the
+ * documents of docs/ for the console. wrangler runs this program before it starts or deploys.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -50,8 +50,8 @@ type Route = {
 type Reply = { header(): Reply; send(text: string): void };
 
 /**
- * Scalar's standalone script. Its plugin for Fastify carries the script and adds a route for it; the package
- * @scalar/api-reference has the same script, and 200 packages more.
+ * Scalar's standalone script, from Scalar's plugin for Fastify. The package @scalar/api-reference has the
+ * same script, and 200 packages more.
  */
 function scalarScript(): string {
   const scripts: string[] = [];
@@ -65,7 +65,7 @@ function scalarScript(): string {
   return script;
 }
 
-/** Several builds may run at once while the files are served: only what changed is replaced, as a whole. */
+/** Builds may run at once while files are served, so each changed file is replaced in one step. */
 function put(asset: string, content: string | Uint8Array): void {
   const file = join(ASSETS, asset);
   if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) return;
@@ -76,8 +76,8 @@ function put(asset: string, content: string | Uint8Array): void {
 }
 
 /**
- * The routes are those of the Worker, and their modules import a module of the runtime, which Node lacks. They are bundled first, as Node
- * takes 2 s to import them one by one: it parses the package.json of drizzle-orm, which is large, for each of its modules.
+ * Bundles the Worker's routes and replaces a module of the runtime that Node lacks. Without the bundle Node
+ * takes 2 s, because Node parses drizzle-orm's large package.json for each module of drizzle-orm.
  */
 async function buildReference(): Promise<void> {
   const runtime = "data:text/javascript,export class DurableObject {}; export const waitUntil = undefined";

@@ -1,4 +1,4 @@
-/** Demo data for the first start: the same orders every time, and a key for each plan. */
+/** Demo data for the first start: always the same orders, and a key for each plan. */
 import type { ORDER_STATUSES } from "../worker/db/values.ts";
 
 const ORDER_COUNT = 250;
@@ -28,13 +28,13 @@ export const DEMO_KEYS = [
   },
 ] as const;
 
-/** The statuses of ten orders, again and again. People try 1 and 2 first: 1 can be cancelled, 2 cannot. */
+/** The statuses repeat every ten orders. People try 1 and 2 first: 1 can be cancelled, 2 cannot. */
 const STATUSES = [
   ...(["pending", "shipped", "processing", "pending", "delivered"] as const),
   ...(["pending", "delivered", "shipped", "pending", "delivered"] as const),
 ];
 
-/** From and to how many days from now the orders of a status ship. */
+/** In how many days from now the orders of a status ship, at least and at most. */
 const SHIPS_IN_DAYS = {
   pending: [2, 20],
   processing: [0, 2],
@@ -42,7 +42,7 @@ const SHIPS_IN_DAYS = {
   delivered: [-60, -5],
 } as const;
 
-/** A pending order may not have a ship date yet. */
+/** Some pending orders have no ship date. */
 export function demoOrders(nowMs: number): DemoOrder[] {
   const random = seededRandom(20_261_121);
   return Array.from({ length: ORDER_COUNT }, (_, i) => {
@@ -61,7 +61,7 @@ export function demoOrders(nowMs: number): DemoOrder[] {
   });
 }
 
-/** A linear congruential generator, as in Numerical Recipes: good enough for demo data, and repeatable. */
+/** A linear congruential generator from Numerical Recipes: repeatable, and good enough for demo data. */
 function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

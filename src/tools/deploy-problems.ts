@@ -1,13 +1,13 @@
-/** What `npm run deploy` refuses: settings that wrangler accepts, and that would not work. Pure. */
+/** Settings that `npm run deploy` refuses: wrangler accepts them, but they would not work. */
 import type { Unstable_Config as Config } from "wrangler";
 import { isSetting, readSettings } from "../worker/settings.ts";
 
-/** The settings of one environment, with what wrangler has it inherit. */
+/** The settings of one environment, with its inherited settings. */
 export type Settings = Pick<Config, "name" | "d1_databases" | "route" | "routes" | "vars" | "workers_dev">;
 
 const PLACEHOLDER = /^0{8}-/;
 
-/** Sentences for the person who deploys; none if all is right. Another environment gives `production`. */
+/** Returns sentences for the person who deploys. Another environment passes `production` to compare with. */
 export function deployProblems(settings: Settings, production?: Settings): string[] {
   const problems: string[] = [];
   const { database_name: name, database_id: id = "" } = databaseOf(settings) ?? {};
@@ -42,8 +42,8 @@ export function deployProblems(settings: Settings, production?: Settings): strin
 const ANY_WEBHOOK_SECRET = `whsec_${"0".repeat(32)}`;
 
 /**
- * A name with a typo would leave its setting at the default. The webhook's secret is in no file, so it
- * counts as set.
+ * A name with a typo would leave the setting at its default. The webhook's secret is in no file, so this
+ * check takes the secret as set.
  */
 function varProblems({ name, vars }: Settings): string[] {
   const unknown = Object.keys(vars).filter((each) => !isSetting(each));
@@ -58,7 +58,7 @@ function databaseOf({ d1_databases }: Settings) {
   return d1_databases.find(({ binding }) => binding === "DB");
 }
 
-/** The hosts of all routes, without their paths. */
+/** Returns the hosts of all routes, without their paths. */
 function hostsOf({ route, routes = [] }: Settings): string[] {
   return [...routes, ...(route === undefined ? [] : [route])].flatMap((each) => {
     const pattern = typeof each === "string" ? each : each.pattern;

@@ -16,7 +16,8 @@ function deploy(environment: "production" | "staging"): void {
     throw new Error(`Nothing was deployed.\n${problems.map((each) => `- ${each}`).join("\n")}`);
 
   const env = environment === "production" ? "--env=" : "--env=staging";
-  // Without standard input wrangler does not ask: after a "no" it would end with 0, and the Worker be deployed without its tables.
+  // Without standard input wrangler asks no question. After a "no", wrangler would end with 0, and the Worker
+  // would be deployed without its tables.
   run(["d1", "migrations", "apply", "DB", "--remote", env], "ignore");
   run(["deploy", env], "inherit");
 }

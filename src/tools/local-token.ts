@@ -5,14 +5,14 @@ import { parseEnv } from "node:util";
 
 const MIN_TOKEN_CHARS = 32;
 
-/** A line with a token, with or without quotes around the token and a comment after it. */
+/** A line with a token. The token may have quotes, and a comment may follow. */
 const TOKEN_LINE = /^[^\S\n]*(?:export\s+)?(ADMIN_(?:READ_)?TOKEN)[^\S\n]*[=:](.*)$/gm;
-/** Other characters do not stand for themselves: wrangler expands `$`, and `#` begins a comment. */
+/** A value without characters that have a meaning: wrangler expands `$`, and `#` begins a comment. */
 const AS_IT_STANDS = /^(["']?)(?:(?!["'`$#\\])[\x21-\x7e])*\1(?:\s+#.*)?$/;
 
 /**
- * Adds a random token if the file has none, and keeps its other lines. A new file is readable by its owner
- * only. Throws if a token is short, or would be another one for the service.
+ * Adds a random token if the file has none, and keeps the other lines. Only the owner can read a new file.
+ * Throws if a token is short, or if the service would read another token from the line.
  */
 export function ensureLocalToken(file: string): string {
   if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600, flag: "wx" });

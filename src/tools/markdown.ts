@@ -1,9 +1,9 @@
-/** The Markdown of docs/ as HTML for the console. The documents are our own: HTML in their text stays HTML. */
+/** Makes HTML of docs/ for the console. The documents are our own, so HTML in their text stays HTML. */
 import { Marked, type RendererObject } from "marked";
 import { gfmHeadingId } from "marked-gfm-heading-id";
 
 const renderer: RendererObject = {
-  /** The same HTML as the console's own tables, which are cards on a phone. */
+  /** Makes the same HTML as the console's own tables, whose rows are cards on a phone. */
   table({ header, rows }) {
     const inline = this.parser.parseInline.bind(this.parser);
     const names = header.map(({ text }) => text.replaceAll("`", ""));
@@ -14,7 +14,7 @@ const renderer: RendererObject = {
     });
     return `<div class="scrollable" tabindex="0"><table><thead><tr>${columns}</tr></thead><tbody>${body.join("")}</tbody></table></div>`;
   },
-  /** The console shows no file outside of docs/. False: as usual. */
+  /** The console shows no file outside docs/. False makes an ordinary link. */
   link({ href, tokens }) {
     return href.startsWith("../") && this.parser.parseInline(tokens);
   },

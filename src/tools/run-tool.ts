@@ -1,7 +1,7 @@
 /** What the engineers' tools have in common: options and exit codes. */
 import { type Command, CommanderError } from "commander";
 
-/** Runs the action of a command. Exit codes: that of the action; 1 if it throws; 2 for wrong usage. */
+/** Runs the action of a command. Exit codes: the action's own, 1 if the action throws, 2 for wrong usage. */
 export async function runTool(command: Command): Promise<void> {
   requireNoneTakenByNpm(command);
   try {
@@ -9,12 +9,12 @@ export async function runTool(command: Command): Promise<void> {
   } catch (thrown) {
     if (thrown instanceof CommanderError) process.exit(thrown.exitCode === 0 ? 0 : 2);
     console.error(explanationOf(thrown));
-    // Ends what was started, and removes temporary folders.
+    // The exit handlers end child processes and remove temporary folders.
     process.exit(1);
   }
 }
 
-/** Without `--`, npm takes an option for its own, and passes it in a variable. npm would warn, but its warnings are off here. */
+/** Without `--`, npm takes an option for itself and passes it in a variable. npm's warning is turned off. */
 function requireNoneTakenByNpm(command: Command): void {
   for (const { long = "" } of command.options) {
     if (process.env[`npm_config_${long.slice(2).replaceAll("-", "_")}`] === undefined) continue;
@@ -23,7 +23,7 @@ function requireNoneTakenByNpm(command: Command): void {
   }
 }
 
-/** An error of another class, such as TypeError, is a mistake of the tool: its stack says where. */
+/** An error of a subclass, such as TypeError, is a bug of the tool, so its stack is shown. */
 function explanationOf(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   return thrown.name === "Error" ? thrown.message : (thrown.stack ?? thrown.message);

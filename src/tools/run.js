@@ -1,6 +1,6 @@
 /**
- * Runs a program that is written in TypeScript: `node src/tools/run.js src/tools/start.ts`. Plain JavaScript,
- * because any Node may start it: an old Node hands on to the Node that `npm ci` installed.
+ * Runs a TypeScript program: `node src/tools/run.js src/tools/start.ts`. This file is plain JavaScript,
+ * because any Node may start it. An old Node hands on to the Node that `npm ci` installed.
  */
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
@@ -19,7 +19,7 @@ if (!existsSync(new URL("wrangler", PACKAGES))) {
   runWithPackagedNode();
 }
 
-/** A kill of npm ends npm and its shell only. This process would go on, and no Ctrl-C would reach it. */
+/** A kill of npm ends only npm and its shell. This process would go on, and no Ctrl-C would reach it. */
 function endWithNpm() {
   const shell = process.ppid;
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -43,7 +43,7 @@ function runWithPackagedNode() {
   child.on("close", (code) => {
     process.exitCode = code ?? 1;
   });
-  // A terminal sends Ctrl-C to both: this process waits for the other one.
+  // A terminal sends Ctrl-C to both processes. This process waits for the child.
   process.on("SIGINT", () => {});
   for (const signal of /** @type {const} */ (["SIGTERM", "SIGHUP"]))
     process.on(signal, () => child.kill(signal));

@@ -7,7 +7,7 @@ export type ShownKey = {
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
 };
 
-/** Returns the demo keys; none if the service has keys. Keys are never deleted, so without keys it is new. */
+/** Returns the demo keys, or none if the service is not new. Keys are never deleted: no keys means new. */
 export async function seedIfEmpty(baseUrl: string, token: string): Promise<ShownKey[]> {
   const admin = async (method: string, path: string, body?: string): Promise<unknown> => {
     const headers = {

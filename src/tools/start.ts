@@ -38,13 +38,13 @@ async function start(options: Options): Promise<void> {
   }
 }
 
-/** The runtime ends with this process. */
+/** The runtime ends together with this process. */
 function stop(): never {
   process.stderr.write("\nStore Orders has stopped.\n");
   process.exit(0);
 }
 
-/** Two services on one folder would each count the requests of a key. SQLite's lock ends with the process. */
+/** Two services on one folder would each count a key's requests. SQLite's lock ends with the process. */
 async function lockFolder(folder: string, port: number): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const [lock, holder] = [new DatabaseSync(join(folder, "lock.sqlite")), join(folder, "lock.pid")];
@@ -60,7 +60,7 @@ async function lockFolder(folder: string, port: number): Promise<void> {
   process.once("exit", () => lock.close());
 }
 
-/** `port`, or the next port that no program uses. */
+/** Returns `port`, or the next port that no program uses. */
 async function freePortFrom(port: number): Promise<number> {
   const server = createServer();
   const problem = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
@@ -89,7 +89,7 @@ async function applyMigrations(folder: string): Promise<void> {
   );
 }
 
-/** Like `wrangler dev`, without the inspector: any program of the machine could read the token there. */
+/** Like `wrangler dev`, but without the inspector, where any program on the machine could read the token. */
 async function runWorker(port: number, persist: string, varsFile: string): Promise<void> {
   Object.assign(process.env, LOCAL_ENV);
   const { unstable_startWorker: startWorker } = await import("wrangler");
@@ -97,11 +97,12 @@ async function runWorker(port: number, persist: string, varsFile: string): Promi
     config: CONFIGURATION,
     env: "",
     envFiles: [varsFile],
-    bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } }, // the file's is production's
+    // wrangler.toml has the name of production.
+    bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } },
     dev: {
       remote: false,
       server: { port },
-      inferOriginFromRoutes: false, // otherwise the Worker would take the domain in `routes` for its own address
+      inferOriginFromRoutes: false, // or the Worker would take the domain in `routes` for its own address
       persist,
       inspector: false,
       logLevel: "log",
@@ -111,8 +112,8 @@ async function runWorker(port: number, persist: string, varsFile: string): Promi
 }
 
 /**
- * wrangler writes to standard output what it does while it starts, which is shown only if that fails, and a line for each
- * request, which is left out, because the Worker logs one itself.
+ * Holds back wrangler's standard output. The lines of the start are shown only if the start fails. The lines
+ * of requests are dropped, because the Worker logs each request itself.
  */
 function holdOutput(): { release: (text: string) => void; releaseAll: () => void } {
   const write = process.stdout.write.bind(process.stdout);

@@ -1,9 +1,9 @@
-/** What `npm start` prints once the service is running. */
+/** The text that `npm start` prints once the service is running. */
 import { DEV_VARS } from "../cli/access.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 
-/** `keys` are the keys that this start created. */
+/** `keys` are the demo keys that this start created. */
 export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownKey[]): string {
   const [first] = keys;
   const data = first
@@ -33,7 +33,7 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
     "",
     ...data,
     "",
-    "Issue a key of your own, or a new secret for a demo key, in a second terminal:",
+    "Create a key of your own, or a new secret for a demo key, in a second terminal:",
     "",
     ...(isDefault ? [] : [`  export ADMIN_URL=${baseUrl}`]),
     `  ${token}npx store-orders keys create --name mine --plan free`,

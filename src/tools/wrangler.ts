@@ -1,22 +1,22 @@
-/** How the tools run the project's wrangler. */
+/** Runs the project's wrangler for the tools. */
 import { join } from "node:path";
 
 const PROJECT = join(import.meta.dirname, "../..");
 
-/** The project's settings, in every command. Otherwise wrangler prefers a parent folder's wrangler.json. */
+/** Every command names the project's settings, because wrangler prefers a parent folder's wrangler.json. */
 export const CONFIGURATION = join(PROJECT, "wrangler.toml");
 
 /** The port of `wrangler dev` and `npm start`. */
 export const DEFAULT_PORT = 8787;
 
-/** Arguments of Node that run wrangler. */
+/** Returns the arguments of Node that run wrangler. */
 export function wranglerCommand(args: readonly string[]): string[] {
   return [join(PROJECT, "node_modules/wrangler/bin/wrangler.js"), ...args, "--config", CONFIGURATION];
 }
 
 /**
- * Variables for wrangler on this machine. They turn off the Local Explorer, which reads and changes D1 without
- * a token, the store of traces, which keeps full URLs, and requests of wrangler's own.
+ * Variables for wrangler on this machine. They turn off the Local Explorer, which can read and change D1
+ * without a token, the store of traces, which keeps full URLs, and wrangler's own requests.
  */
 export const LOCAL_ENV = {
   X_LOCAL_EXPLORER: "false",

@@ -22,10 +22,10 @@ import { settingsOf } from "./settings.ts";
 import { DAY_SECONDS } from "./time.ts";
 import { TimeoutError } from "./with-timeout.ts";
 
-/** Made once: making an error takes longer than the response. */
+/** Made once, because making an error takes longer than the response. */
 const NO_SUCH_PATH = notFound();
 
-/** An app holds the caches of one isolate. Two apps share only D1 and the limiters. */
+/** An app holds the caches of an isolate. Two apps share only D1 and the limiters. */
 export function createApp() {
   const app = new Hono<AppEnv>();
   const operators = operatorsApp();
@@ -41,7 +41,7 @@ export function createApp() {
   return withErrors(app);
 }
 
-/** An app of its own: Hono's fastest router does not take these paths, and finds every other path. */
+/** The operator's paths have their own app, because Hono's fastest router does not support such paths. */
 export function operatorsApp() {
   const operators = new Hono<AppEnv>();
   operators.use(respond, requireHttps);
@@ -50,7 +50,7 @@ export function operatorsApp() {
   return withErrors(operators);
 }
 
-/** Every path under /v1 needs a key, also a path that does not exist. */
+/** Every path under /v1 needs a key, even a path that does not exist. */
 function versionOne() {
   const v1 = new Hono<AppEnv>();
   v1.use(authenticate(new MacKeys()), enforceLimit);
@@ -74,7 +74,7 @@ function isOfConsole(path: string): boolean {
   return /^\/console(?![^/])/.test(path);
 }
 
-/** D1 may have stored a change or a cancel whose answer was lost. */
+/** If D1's answer was lost, D1 may have stored the change or the cancel. */
 function errorOf(thrown: unknown, method: string): ApiError {
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
@@ -85,8 +85,8 @@ function errorOf(thrown: unknown, method: string): ApiError {
 }
 
 /**
- * When a client hangs up, the runtime cancels the request: the request would be counted without a log line,
- * and an operator's change would not reach the limiter. `waitUntil` gives the request 30 more seconds.
+ * When a client hangs up, the runtime cancels the request. The request would then be counted without a log
+ * line, and an operator's change would not reach the limiter. `waitUntil` gives the request 30 more seconds.
  */
 const respond = createMiddleware<AppEnv>((c, next) => {
   const answered = answer(c, next);
@@ -140,7 +140,7 @@ function operatorOf(c: Context<AppEnv>): Partial<RequestLine> {
   return author ? { operator: author.actor } : {};
 }
 
-/** A request to the admin API has no `limitMs`: the admin API has no limiter. */
+/** A request to the admin API has no `limitMs`, because the admin API has no limiter. */
 function stepTimes(c: Context<AppEnv>, receivedAtMs: number, doneAtMs: number): Partial<RequestLine> {
   const authenticatedAtMs = c.get("authenticatedAtMs");
   if (authenticatedAtMs === undefined) return {};
@@ -151,7 +151,7 @@ function stepTimes(c: Context<AppEnv>, receivedAtMs: number, doneAtMs: number): 
   return { authenticateMs, limitMs: admittedAtMs - authenticatedAtMs, routeMs: doneAtMs - admittedAtMs };
 }
 
-/** API responses are never shown as pages: no sniffing, no framing, no referrer, HTTPS for a year. */
+/** No browser shows an API response as a page: no sniffing, no framing, no referrer, HTTPS for a year. */
 const SECURITY_HEADERS = Object.entries({
   // base-uri and frame-ancestors do not fall back to default-src.
   "Content-Security-Policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
@@ -161,7 +161,7 @@ const SECURITY_HEADERS = Object.entries({
   "X-Frame-Options": "DENY",
 });
 
-/** Only pages of the console have a policy of their own. */
+/** Only pages of the console have their own security headers. */
 function attachSecurityHeaders(headers: Headers, isPage: boolean): void {
   for (const [name, value] of SECURITY_HEADERS) if (!isPage || !headers.has(name)) headers.set(name, value);
 }
@@ -172,9 +172,9 @@ const requireHttps = createMiddleware<AppEnv>((c, next) => {
 });
 
 /**
- * Runs before the credential is read and before a preflight is answered, so that browsers send no credential.
- * A redirect would hide that a credential was sent in clear. Cloudflare's edge adds CF-Ray to every request:
- * a request without CF-Ray comes from this machine or from a test, where there is no TLS.
+ * Runs before a preflight is answered, so that browsers send no credential over plain HTTP. A redirect would
+ * hide that a client sent its credential in clear. Cloudflare's edge adds CF-Ray to every request: a request
+ * without CF-Ray comes from this machine or from a test, where there is no TLS.
  */
 function refusePlainHttp(c: Context<AppEnv>): void {
   if (wasSentOverHttps(c.req.raw) || c.req.header("CF-Ray") === undefined) return;
@@ -188,7 +188,7 @@ function refusePlainHttp(c: Context<AppEnv>): void {
 const corsForListedOrigins = cors({
   origin: (origin, c) => (settingsOf(c.env).corsOrigins.includes(origin) ? origin : null),
   allowMethods: ["GET", "HEAD", "DELETE"],
-  // No allowHeaders: a preflight is allowed what it asks for, as SDKs send Content-Type and more.
+  // Without allowHeaders, a preflight may ask for any header. SDKs send Content-Type and more.
   exposeHeaders: [
     "X-RateLimit-Limit",
     "X-RateLimit-Remaining",
@@ -208,8 +208,8 @@ const corsForListedOrigins = cors({
 });
 
 /**
- * Runs before authentication, since a preflight carries no key. An OPTIONS request that is no preflight is
- * counted and answered 405, like any other request. Without listed origins there is no CORS at all.
+ * Runs before authentication, because a preflight carries no key. Any other OPTIONS request is counted and
+ * answered 405. Without listed origins there is no CORS at all.
  */
 const requireHttpsThenCors = createMiddleware<AppEnv>((c, next) => {
   refusePlainHttp(c);
@@ -218,7 +218,7 @@ const requireHttpsThenCors = createMiddleware<AppEnv>((c, next) => {
   return corsForListedOrigins(c, next);
 });
 
-/** The Fetch standard, 4.8: a CORS-preflight request has these two headers, and no credentials. */
+/** The Fetch standard, 4.8: a CORS-preflight request has these two headers and no credentials. */
 function isPreflight(headers: Headers): boolean {
   return (
     headers.has("Origin") && headers.has("Access-Control-Request-Method") && !headers.has("Authorization")

@@ -1,9 +1,9 @@
-/** Checks untrusted values. Problems are for people: `name: is required; plan: must be one of …`. Pure. */
+/** Checks untrusted values. Problems are for people: `name: is required; plan: must be one of …`. */
 import * as v from "valibot";
 
 export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
-/** The member's; null: the whole value's. */
+/** What is wrong with a member, or with the whole value if `member` is null. */
 export type Problem = { readonly member: string | null; readonly reason: string };
 
 export type Checked<Output> =
@@ -20,12 +20,12 @@ export function describeProblems(problems: readonly Problem[]): string {
   return problems.map(({ member, reason }) => (member === null ? reason : `${member}: ${reason}`)).join("; ");
 }
 
-/** valibot takes arrays and instances of classes for objects. */
+/** For valibot, arrays and instances of classes are objects, too. */
 function isRecord(value: unknown): boolean {
   return value !== null && Object.getPrototypeOf(Object(value)) === Object.prototype;
 }
 
-/** valibot names the first unknown field. Its name comes from outside. */
+/** valibot names the first unknown field. The field's name comes from the client. */
 function problemOf({ type, expected, path, message }: v.BaseIssue<unknown>): Problem {
   const name = String(path?.[0]?.key);
   if (type !== "strict_object") return { member: name, reason: message };

@@ -10,28 +10,28 @@ export type Bindings = LimiterBindings & {
 
 export type Variables = {
   requestId: string;
-  /** Set by `authenticate` and `requireAdmin`: when the credential was accepted. */
+  /** When `authenticate` or `requireAdmin` accepted the credential. */
   authenticatedAtMs?: number;
   /** When the limiter's answer arrived, if the request was admitted. */
   admittedAtMs?: number;
-  /** Set by `authenticate`: only routes under /v1 have it. */
+  /** Only routes under /v1 have a key. `authenticate` sets it. */
   key: Key;
-  /** Set when a credential was refused. */
+  /** Why a credential was refused. */
   refusal?: Refusal;
-  /** Set by `requireAdmin`: only routes under /admin have it. */
+  /** Only routes of the operator have an author. `requireAdmin` sets it. */
   author: Author;
-  /** Set with `author`: whether the operator may change nothing. */
+  /** Whether the author may change nothing. */
   mayOnlyRead?: boolean;
 };
 
-/** Who makes a change, in which request, and when (Unix seconds). */
+/** The person or program that makes a change, the request, and the time in Unix seconds. */
 export type Author = {
   readonly requestId: string;
   readonly actor: string;
   readonly at: number;
 };
 
-/** What a request says of its key. Only the key's limiter knows more. */
+/** What a request tells about its key. Only the key's limiter knows more. */
 export type Key = {
   readonly id: string;
   readonly location: Location | null;

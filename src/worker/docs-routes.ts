@@ -1,4 +1,4 @@
-/** Routes outside /v1 that need no key: the OpenAPI document, and `/`, which links to the page at /docs (a static asset). */
+/** Routes without a key: the OpenAPI document, and `/`, which links to the page at /docs (a static asset). */
 import { type Context, Hono } from "hono";
 import { openApiDocument } from "../openapi/document.ts";
 import type { JsonObject } from "../openapi/json.ts";
@@ -15,7 +15,7 @@ const FRONT_PAGE =
 
 export const docsRoutes = new Hono<AppEnv>()
   .get("/", (c) => c.html(FRONT_PAGE, 200, { Link: LINKS }))
-  // The document names the origin that it was requested at, so a cached copy is revalidated before each use.
+  // The document names the origin of the request, so a cached copy is revalidated before each use.
   .get("/openapi.json", (c) => c.json(documentOf(c), 200, { "Cache-Control": "no-cache" }));
 
 function documentOf(c: Context<AppEnv>): JsonObject {

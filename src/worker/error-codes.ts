@@ -1,4 +1,4 @@
-/** All error codes, their statuses, and the body of an error. Pure. */
+/** All error codes, their statuses, and the body of an error. */
 
 export const ERROR_STATUS = {
   invalid_request: 400,

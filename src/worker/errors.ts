@@ -8,27 +8,27 @@ const MAX_CAUSES = 8;
 
 declare global {
   interface ErrorConstructor {
-    /** V8 has it, the platform's types do not. */
+    /** V8 has this member, and the platform's types lack it. */
     stackTraceLimit: number;
   }
 }
 
-/** Why a credential was refused. The client of a 401 is not told which (ADR-1). */
+/** Why a credential was refused. A 401 does not tell the client the reason (ADR-1). */
 export type Refusal = {
   readonly reason: string;
-  /** If the key is known. */
+  /** The key's id, if the key is known. */
   readonly keyId?: string;
 };
 
 type Options = {
   headers?: Readonly<Record<string, string>>;
-  /** Further members of the body: the JSON text of each. Not parsed, as an order has integers of 64 bits. */
+  /** Further members of the body, each as JSON text, because an order has integers of 64 bits. */
   members?: Readonly<Record<string, string>>;
   cause?: unknown;
   refusal?: Refusal;
 };
 
-/** An error response. `message`, `headers` and `members` are sent to the client; `cause` and `refusal` are only logged. */
+/** An error response. Clients get `message`, `headers` and `members`. The log gets `cause` and `refusal`. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
@@ -37,7 +37,8 @@ export class ApiError extends Error {
 
   constructor(code: ErrorCode, message: string, options: Options = {}) {
     const { stackTraceLimit } = Error;
-    Error.stackTraceLimit = 0; // recording a stack takes longer than the response, and nothing shows the stack of a refusal
+    // Recording a stack takes longer than the response, and nothing shows the stack of a refusal.
+    Error.stackTraceLimit = 0;
     super(message, { cause: options.cause });
     Error.stackTraceLimit = stackTraceLimit;
     this.name = "ApiError";
@@ -59,7 +60,7 @@ export function invalidRequest(message: string): ApiError {
   return new ApiError("invalid_request", message);
 }
 
-/** The body did not arrive completely. The client can send the same request again (RFC 9110, section 15.5.9). */
+/** A part of the body is missing. The client can send the same request again (RFC 9110, section 15.5.9). */
 export function requestTimeout(message: string): ApiError {
   return new ApiError("request_timeout", message);
 }
@@ -68,7 +69,7 @@ export function conflict(message: string): ApiError {
   return new ApiError("conflict", message);
 }
 
-/** The database or the limiter cannot be reached; the client may retry. */
+/** The database or the limiter cannot be reached. The client may retry. */
 export function unavailable(message: string, cause: unknown): ApiError {
   return new ApiError("service_unavailable", message, {
     headers: { "Retry-After": String(UNAVAILABLE_RETRY_SECONDS) },
@@ -76,7 +77,7 @@ export function unavailable(message: string, cause: unknown): ApiError {
   });
 }
 
-/** The thrown value and its causes, outermost first. Bounded, because causes can form a cycle. */
+/** Returns the thrown value and its causes, outermost first. The list is bounded: causes can form a cycle. */
 export function causesOf(thrown: unknown): unknown[] {
   const causes = [thrown];
   for (let error = thrown; error instanceof Error && error.cause !== undefined; error = error.cause) {
@@ -99,7 +100,7 @@ export function renderError(error: ApiError): Response {
   return new Response(text, { status: body.status, headers });
 }
 
-/** The last handler of a path, for all methods but those in `allow`. */
+/** The last handler of a path, for all methods that `allow` does not list. */
 export function refuseOtherMethods(allow: string): () => Response {
   const error = new ApiError("method_not_allowed", "This method is not allowed here; see the Allow header.", {
     headers: { Allow: allow },
@@ -107,7 +108,7 @@ export function refuseOtherMethods(allow: string): () => Response {
   return () => renderError(error);
 }
 
-/** Any thrown value as an error response. An unexpected one gets a fixed message, so that no internal details are sent. */
+/** Makes an error response of any thrown value. An unexpected value gets a fixed message without details. */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
   return new ApiError("internal_error", "Something went wrong on our side. Please try again later.", {

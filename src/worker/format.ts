@@ -1,10 +1,10 @@
-/** Numbers, times and durations as text for people, in English and UTC. Pure: the present time is a parameter. */
+/** Numbers, times and durations as text for people, in English and UTC. Pure: the time is a parameter. */
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** With thousands separators. */
+/** Adds thousands separators. */
 export function formatNumber(value: number | bigint): string {
   return value.toLocaleString("en");
 }
@@ -14,7 +14,7 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return `${formatNumber(count)} ${count === 1 ? singular : plural}`;
 }
 
-/** One decimal below 10 %. Never 0 % of something, and 100 % only of all. */
+/** Shows one decimal below 10 %. A part is never 0 %, and only the whole is 100 %. */
 export function formatPercent(part: number, whole: number): string {
   if (whole === 0) return "–";
   const percent = (100 * part) / whole;

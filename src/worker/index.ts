@@ -15,18 +15,18 @@ export class KeyLimiter extends LimiterOfKey {
 
 const app = createApp();
 
-/** The other cron of wrangler.toml is the hourly one. */
+/** The other cron of wrangler.toml runs hourly. */
 const EVERY_MINUTE = "* * * * *";
 
 export default {
   fetch: app.fetch,
-  // Not by the event's own time: under `npm start` anyone on the machine can send the event, with any time.
+  // The event's own time is not used: under `npm start` any program can send the event, with any time.
   scheduled: async ({ cron }, env) => {
     if (cron !== EVERY_MINUTE) {
       await alertOfExpiries(env);
       return deleteExpiredRows(env, Date.now());
     }
-    // At once: a slow receiver of alerts must not keep the limiters waiting.
+    // Both run at once, because a slow receiver of alerts must not keep the limiters waiting.
     await Promise.all([tellLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);
   },
 } satisfies ExportedHandler<Bindings>;

@@ -1,4 +1,4 @@
-/** What a key's limiter tells the operator as alerts, which are stored where a webhook is configured. */
+/** The alerts of a key's limiter. An alert is stored only if a webhook is configured. */
 import type { Ban, ReachedThreshold } from "../limiter/index.ts";
 import { insertAlert, type NewAlert } from "./db/alerts-sql.ts";
 import type { Statement } from "./db/database.ts";
@@ -6,7 +6,7 @@ import { formatNumber, formatTime } from "./format.ts";
 import { settingsOf, type Vars } from "./settings.ts";
 import { dayName, rfc3339, toUnixSeconds } from "./time.ts";
 
-/** For the batch of the change, with its condition. None if there is no webhook. */
+/** Statements for the batch of the change, with the change's condition. Empty without a webhook. */
 export function alertStatements(
   vars: Vars,
   keyId: string,
@@ -27,7 +27,7 @@ export function banStarted({ id, strikes, startedAtMs, endsAtMs }: Ban): NewAler
   };
 }
 
-/** Once for each day, share and limit: after a raised limit, the next 80 % are news. */
+/** An alert for each day, share and limit: after the limit was raised, the next 80 % are news. */
 export function usageReached(
   keyId: string,
   { percent, window: { startMs, used, limit }, reachedAtMs }: ReachedThreshold,

@@ -17,13 +17,13 @@ import { logError, logEvent } from "./log.ts";
 import { settingsOf, type Vars } from "./settings.ts";
 import { nowSeconds } from "./time.ts";
 
-/** A row of its own beside the package's. */
+/** The name of a row beside the package's own row. */
 const BOOKMARK = "bookmark";
 
-/** Shares of a key's day. An alert tells of each at once. */
+/** The shares of a key's day that cause an alert at once. */
 const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
 
-/** All that a limiter reaches. */
+/** Everything that a limiter can reach. */
 export type LimiterBindings = Vars & { readonly DB: D1Database };
 
 export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
@@ -31,7 +31,7 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
 
   constructor(ctx: DurableObjectState, env: LimiterBindings) {
     super(ctx, env, {
-      policyMaxAgeMs: 86_400_000, // while D1 is away, as limiters are told of changes
+      policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
       thresholds: USAGE_THRESHOLDS,
       keep: true,
@@ -39,7 +39,7 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
     this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
   }
 
-  /** Called once alerts are stored. The entry point sends them: a limiter imports nothing of the operator. */
+  /** Called once alerts are stored. The entry point sends them: a limiter imports no code of the operator. */
   protected abstract alertsStored(): void;
 
   override async loadPolicy(id: string): Promise<Policy | null> {
@@ -47,7 +47,7 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
       const row = await loadKeyPolicy(openDatabase(this.env.DB), id, nowSeconds());
       return row ? policyOf(row) : null;
     } catch (thrown) {
-      // Behind an answer, nothing else shows the failure until the stored policy is a day old.
+      // A load in the background fails unseen, and the stored policy decides for up to a day.
       logError("policy_not_loaded", thrown, { keyId: id });
       throw thrown;
     }
@@ -66,22 +66,22 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
     }
   }
 
-  /** The verdict's facts have the bookmark of the key's last cancel. */
+  /** Adds the bookmark of the key's last cancel to the verdict's facts. */
   override async admit(call: Call): Promise<Verdict> {
     const verdict = await super.admit(call);
     if (this.#bookmark === undefined || verdict.kind !== "admitted") return verdict;
     return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
   }
 
-  /** In one call, for a page. A report that fails is logged, and the page shows the rest. */
+  /** Both in one call, for a page. A report that fails is logged, and the page shows the rest. */
   async flushAndInspect(): Promise<Inspection | null> {
     await this.flush().catch(() => undefined);
     return this.inspect();
   }
 
   /**
-   * The key's next list, wherever it arrives, reads this state of D1 or a later one. Bookmarks of one database
-   * sort as text.
+   * The key's next list, wherever it arrives, reads this state of D1 or a later state. Bookmarks of one
+   * database sort as text.
    */
   async remember(bookmark: string): Promise<void> {
     if (this.#bookmark !== undefined && bookmark <= this.#bookmark) return;
@@ -91,7 +91,7 @@ export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
 }
 
 function policyOf(row: KeyPolicyRow): Policy {
-  // `loadKeyPolicy` made this text.
+  // `loadKeyPolicy` wrote this text, so the type is known.
   const secrets = JSON.parse(row.secrets) as [hash: string, expiresAt: number | null][];
   return {
     limits: limitsOf(row.perMinute, row.perDay),
@@ -115,7 +115,7 @@ function policyOf(row: KeyPolicyRow): Policy {
   };
 }
 
-/** A revoked key may have lost its limits, and a policy must have some. */
+/** A revoked key may have no limits left, and a policy must have limits. */
 function limitsOf(requestsPerMinute: number, requestsPerDay: number): readonly Limit[] {
   return [perMinute(Math.max(1, requestsPerMinute)), perDay(Math.max(1, requestsPerDay))];
 }

@@ -1,4 +1,4 @@
-/** D1: what a key's limiter decides by, and what the limiter reports. */
+/** D1: loads the policy of a key's limiter, and stores the limiter's reports. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage } from "../limiter/index.ts";
 import { type Database, type Statement, transact } from "./db/database.ts";
@@ -17,18 +17,18 @@ export type KeyPolicyRow = {
   readonly perDay: number;
   readonly permanentPerMinute: number;
   readonly permanentPerDay: number;
-  /** When the permanent limits replace the others; null: no temporary ones are in force. */
+  /** When the permanent limits come back. Null: no temporary limits are in force. */
   readonly temporaryUntil: number | null;
   readonly bannedUntil: number | null;
   readonly banReason: string | null;
   readonly pardonedBanId: string | null;
-  /** JSON: hash and expiry of each secret, 0 if it has ended. The expiry is the key's if that is earlier. */
+  /** JSON: each secret's hash and expiry, or the key's expiry if that is earlier. 0: the secret has ended. */
   readonly secrets: string;
 };
 
 /**
- * Reads the policy at this time by the object's clock. D1 runs queries one after the other: either the read
- * sees a change, or the change sees that the key is used, and the limiter is told (ADR-4).
+ * Reads the policy at a time of the object's clock. D1 runs queries one after the other: either the read sees
+ * a change, or the change sees that the key is used and the limiter is told (ADR-4).
  */
 export async function loadKeyPolicy(
   db: Database,
@@ -36,8 +36,8 @@ export async function loadKeyPolicy(
   nowSeconds: number,
 ): Promise<KeyPolicyRow | undefined> {
   const { perMinute, perDay } = limitsAt(nowSeconds);
-  // Operators end secrets by D1's clock, so the same clock says whether a secret has ended. The limiter
-  // judges later ends.
+  // Operators end secrets by D1's clock, so D1's clock says whether a secret has ended. The limiter judges
+  // later ends.
   const select = sql`
     select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
       k.first_used_at as firstUsedAt,
@@ -47,7 +47,8 @@ export async function loadKeyPolicy(
           min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
         from key_secrets where key_id = k.id) as secrets
     from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
-  // D1 repeats a query that only reads. A read before the mark may be too early, so the batch reads again.
+  // D1 repeats a query that only reads, so this read comes first. A change after the read may see no first
+  // use, so the batch marks the key as used and reads again.
   const read = await db.get<KeyPolicyRow | undefined>(select);
   if (read?.firstUsedAt !== null) return read;
   const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [
@@ -58,8 +59,8 @@ export async function loadKeyPolicy(
 }
 
 /**
- * Figures are absolute and only grow, and a ban has one row: an earlier report that D1 gets again, or late,
- * changes nothing. `alerts`: statements of its batch.
+ * Figures are absolute and only grow, and a ban has one row. So a report that D1 gets twice, or late, changes
+ * nothing. `alerts` are further statements of the batch.
  */
 export async function writeReport(
   db: Database,
@@ -78,8 +79,8 @@ export async function writeReport(
 }
 
 /**
- * Merges the hours with those of the day that D1 has. An update is in place and touches no index. A report that
- * adds no request is an earlier one, and leaves the limit as it is, too.
+ * Merges the hours into the day's row. The update is in place and touches no index. A report without a new
+ * request is an earlier report, so it does not change the limit either.
  */
 function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsage[]): SQL {
   const limitPerDay = hours.at(-1)?.limits.day;
@@ -104,7 +105,7 @@ function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsage[]): S
     where excluded.admitted + excluded.refused + excluded.refused_while_banned > admitted + refused + refused_while_banned`;
 }
 
-/** The column `hours`, from midnight until the last of these hours. */
+/** Returns the value of the column `hours`, from midnight until the last of these hours. */
 function hoursOf(dayMs: number, hours: readonly HourUsage[]) {
   const figures = new Map(
     hours.map(({ startMs, admitted, refused, refusedWhileBanned, refusedMinutes }) => {

@@ -1,4 +1,4 @@
-/** The rate limit of a key, with its headers on every response. The admin API's calls of a key's limiter. */
+/** The rate limit of a key, the headers on every response, and the operator's calls of a key's limiter. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Banned, callLimiter, type Limited, type RefusedVerdict, rateLimit } from "../limiter/index.ts";
@@ -12,7 +12,7 @@ import { rfc3339 } from "./time.ts";
 
 const MINUTE_SECONDS = 60;
 
-/** A response without a decision on a key has no quota to show, until the end of the minute. */
+/** A response without a decision shows an empty quota until the end of the minute. */
 export function attachRateLimitHeaders(headers: Headers): void {
   if (headers.has("X-RateLimit-Limit")) return;
   headers.set("X-RateLimit-Limit", "0");
@@ -33,7 +33,7 @@ const admit = rateLimit<AppEnv>({
   },
 });
 
-/** Notes for the log when the limiter admitted the request: the limiter's clock is another one. */
+/** Notes the time for the log by the Worker's clock, because the limiter has another clock. */
 export const enforceLimit = createMiddleware<AppEnv>((c, next) =>
   admit(c, () => {
     c.set("admittedAtMs", Date.now());
@@ -61,10 +61,10 @@ function refusalOf(verdict: Banned | Limited): ApiError {
   );
 }
 
-/** A key whose limiter is called. One that was never used has no limiter. */
+/** The key of a limiter. A key that was never used has no limiter. */
 export type LimiterAddress = { readonly id: string; readonly location: Location | null };
 
-/** Undefined if the limiter cannot be reached, which is logged. `call` may be made twice. */
+/** Calls a limiter, perhaps twice. Logs an error and returns undefined if the limiter cannot be reached. */
 export async function reachLimiter<T>(
   env: Bindings,
   { id, location }: LimiterAddress,

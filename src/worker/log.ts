@@ -1,4 +1,4 @@
-/** Structured log lines. Secrets are masked, and paths are patterns: a client may put a key anywhere. */
+/** Structured log lines. A client may put a key anywhere, so secrets are masked and paths are patterns. */
 import type { Counted } from "../limiter/index.ts";
 import { causesOf } from "./errors.ts";
 
@@ -14,18 +14,18 @@ export type RequestLine = {
   readonly verdict?: Counted["kind"];
   /** The value of `X-RateLimit-Remaining`. */
   readonly remaining?: number;
-  /** Who calls /admin or /console, as the audit log names them. */
+  /** The caller of /admin or /console, as the audit log names the caller. */
   readonly operator?: string;
   /** How much of the day's limit is used, in whole percent. */
   readonly dayPercent?: number;
   /**
-   * Milliseconds of waiting in each step: a Worker's clock stands still while code runs. Absent for a step
-   * that did not end.
+   * How long each step waited: a Worker's clock stands still while code runs. A step that did not end has no
+   * time.
    */
   readonly authenticateMs?: number;
   readonly limitMs?: number;
   readonly routeMs?: number;
-  /** Why a 401, or a 403 to plain HTTP, was answered, and the client's network. */
+  /** Why a 401 was answered, or a 403 to plain HTTP, and the client's network. */
   readonly reason?: string;
   readonly network?: string;
 };
@@ -37,7 +37,7 @@ export function logRequest(line: RequestLine): void {
   console.log(serialise({ event: "request", ...line }));
 }
 
-/** Something that happened outside of a request. */
+/** Logs an event that happened outside a request. */
 export function logEvent(event: string, context: Record<string, string | number>): void {
   console.log(serialise({ event, ...context }));
 }
@@ -65,18 +65,18 @@ function describeOne(thrown: unknown): Described {
   return { name: thrown.name, message, stack: thrown.stack?.replace(thrown.message, () => message) };
 }
 
-/** drizzle's message of a failed query ends with the values bound to the query, such as names and hashes. */
+/** drizzle's message of a failed query ends with the query's parameters, such as names and hashes. */
 function withoutBoundValues(message: string): string {
   const [query = ""] = message.split("\nparams: ");
   return query;
 }
 
-/** Masks secrets in every text. Nearly no line has a secret, so the line is first searched as a whole. */
+/** Masks secrets in every text. Few lines have a secret, so the whole line is searched first. */
 function serialise(line: object): string {
   const plain = JSON.stringify(line);
   const json =
     plain.length > MAX_TEXT_CHARS || MAY_BE_SECRET.test(plain) ? JSON.stringify(line, mask) : plain;
-  // JSON.stringify leaves these as they are. They can change how a terminal shows the line.
+  // JSON.stringify does not escape these characters, and they can change how a terminal shows the line.
   return json.replace(
     /[\p{Cc}\p{Bidi_Control}]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -85,7 +85,7 @@ function serialise(line: object): string {
 
 const MAY_BE_SECRET = /sok_|bearer/i;
 
-/** Masks API keys, and what follows `Bearer`. */
+/** Masks API keys, and any text after `Bearer`. */
 function mask(_name: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
   const masked = value.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");

@@ -1,15 +1,15 @@
 /**
- * How an isolate's 128 MB are shared, in bytes. Lists and an upload fit together: 64 MB, and 44 MB for a file
- * that is a JSON array, which is in memory as form, file, text and values. The rest is for code and requests.
+ * How an isolate's 128 MB are shared, in bytes. Lists take up to 64 MB. An upload of a JSON array takes up to
+ * 44 MB, because it is in memory as form, file, text and values. The rest is for code and requests.
  */
 
 const MB = 1024 * 1024;
 
-/** The list of orders that is kept, of some 300,000 orders. A larger one is read while it is sent. */
+/** The largest list that an isolate keeps: some 300,000 orders. A larger list is read while it is sent. */
 export const MAX_LIST_BYTES = 32 * MB;
 
-/** The list that is kept and the bodies that are still being sent. Beyond this, the oldest bodies end. */
+/** The kept list and all bodies that are being sent. Beyond this size, the oldest bodies end. */
 export const MAX_LISTS_BYTES = 2 * MAX_LIST_BYTES;
 
-/** The file that a form of the console sends: some 60,000 orders. */
+/** The largest file of a console form: some 60,000 orders. */
 export const MAX_UPLOAD_BYTES = 8 * MB;

@@ -4,18 +4,18 @@ import { invalidRequest } from "./errors.ts";
 type Sent = Pick<Request, "url" | "headers">;
 
 /**
- * A tunnel to `npm start` forwards over plain HTTP, and Cloudflare's edge sets CF-Visitor with the client's scheme. Without the edge
- * a client can forge CF-Visitor, which changes only the client's own answers.
+ * A tunnel to `npm start` forwards over plain HTTP, and Cloudflare's edge sets CF-Visitor to the client's
+ * scheme. Without the edge a client can forge CF-Visitor, which changes only the client's own answers.
  */
 export function wasSentOverHttps({ url, headers }: Sent): boolean {
   return url.startsWith("https:") || headers.get("CF-Visitor")?.includes('"https"') === true;
 }
 
-/** workerd does not check the Host header. RFC 9112, 3.2: a Host header that is not valid is a 400. */
+/** workerd does not check the Host header. RFC 9112, 3.2: the answer to an invalid Host header is a 400. */
 export function urlOf(request: Sent): URL {
   if (!URL.canParse(request.url)) throw invalidRequest("The Host header is not valid.");
   const url = new URL(request.url);
-  // CF-Ray: behind Cloudflare's edge, where the API answers https only.
+  // A request with CF-Ray came through Cloudflare's edge, where the API answers https only.
   if (wasSentOverHttps(request) || request.headers.get("CF-Ray") !== null) url.protocol = "https:";
   return url;
 }

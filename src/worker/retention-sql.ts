@@ -1,10 +1,10 @@
-/** D1: deletes old rows, up to 1,000 a statement. That takes some 80 ms, so the database is never held up. */
+/** D1: deletes old rows. A statement deletes 1,000 rows in some 80 ms, so other queries do not wait long. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "./db/database.ts";
 
 const ROWS_PER_BATCH = 1_000;
 
-/** Deletes a batch of rows that are older than this time. */
+/** Deletes a batch of rows from before a time. */
 export type DeleteBatch = (beforeSeconds: number) => SQL;
 
 /** Returns how many rows it deleted: 0 when none are left. */
@@ -17,26 +17,26 @@ export async function deleteBatch(
 }
 
 /**
- * The first revisions, up to one that is not old: a reader takes all that follow one which it finds for complete, and D1's clock can be
- * set back. The last row is the current revision, which stays.
+ * Deletes the first revisions, up to a revision that is not old. A reader that finds its revision relies on
+ * every later revision, and D1's clock can be set back. The last row stays: it is the current revision.
  */
 export const deleteOldOrderChanges: DeleteBatch = (beforeSeconds) =>
   sql`with oldest as (select revision, changed_at from order_changes order by revision limit ${ROWS_PER_BATCH})
       delete from order_changes where revision in (select revision from oldest) and revision < coalesce(
         (select min(revision) from oldest where changed_at >= ${beforeSeconds}), (select max(revision) from order_changes))`;
 
-/** A trigger protects the last day by D1's clock. One such row would keep the whole batch: none is taken. */
+/** A trigger protects the rows of the last day by D1's clock. One such row would refuse the whole batch. */
 export const deleteOldAuditRows: DeleteBatch = (beforeSeconds) =>
   sql`delete from audit_log where id in (
       select id from (select id, at from audit_log order by id limit ${ROWS_PER_BATCH})
       where at < ${beforeSeconds} and at <= unixepoch() - 86400)`;
 
-/** By their planned end: a ban that is live, or that the next one would double, is never old. */
+/** Deletes bans by their planned end: a live ban, and a ban that the next ban would double, stay. */
 export const deleteOldBans: DeleteBatch = (beforeSeconds) =>
   sql`delete from bans where id in (
       select id from bans where ends_at < ${beforeSeconds} order by ends_at limit ${ROWS_PER_BATCH})`;
 
-/** Delivered or given up long ago. Only without a webhook can one be pending for so long. */
+/** An old alert was delivered or given up. An alert is pending for so long only without a webhook. */
 export const deleteOldAlerts: DeleteBatch = (beforeSeconds) =>
   sql`delete from alerts where id in (
       select id from alerts where at < ${beforeSeconds} order by at limit ${ROWS_PER_BATCH})`;
@@ -54,7 +54,7 @@ export const deleteEndedSessions: DeleteBatch = (beforeSeconds) =>
   sql`delete from console_sessions where id_hash in (
       select id_hash from console_sessions where ends_at < ${beforeSeconds} limit ${ROWS_PER_BATCH})`;
 
-/** A key keeps the secret that was made last, so that a key without a valid secret shows what it had. */
+/** A key keeps its newest secret, so that a key without a valid secret shows its last secret. */
 export const deleteOldSecrets: DeleteBatch = (beforeSeconds) =>
   sql`delete from key_secrets where hash in (
       select hash from key_secrets as old where expires_at < ${beforeSeconds} and exists (

@@ -1,4 +1,4 @@
-/** Deletes what nobody needs any more, so that no table grows for ever. The hourly cron runs it. */
+/** Deletes rows that nobody needs any more, so that no table grows for ever. Runs every hour. */
 import type { Bindings } from "./context.ts";
 import { openDatabase } from "./db/database.ts";
 import { logError, logEvent } from "./log.ts";
@@ -17,10 +17,10 @@ import {
 import { settingsOf } from "./settings.ts";
 import { DAY_SECONDS, toUnixSeconds } from "./time.ts";
 
-/** Isolates bring a list up to date from the changes of this time. */
+/** An isolate with a list that is not older reads only the changes since. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
 
-/** Counted from a secret's end. Later, nobody asks any more whose it was. */
+/** Counted from a secret's end. Later, nobody asks whose secret it was. */
 const SECRETS_RETENTION_DAYS = 90;
 
 const ALERTS_RETENTION_DAYS = 30;
@@ -28,7 +28,7 @@ const ALERTS_RETENTION_DAYS = 30;
 /** 40,000 rows an hour. On the free plan an invocation may make 50 queries, and the cron makes one more. */
 const MAX_BATCHES = 40;
 
-/** A batch of each table in turn: neither a failure of one table nor its many rows keep the others. */
+/** Takes a batch of each table in turn, so that a failure or many rows in a table delay no other table. */
 export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<void> {
   const db = openDatabase(env.DB);
   const { retentionDays } = settingsOf(env);

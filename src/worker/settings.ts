@@ -1,10 +1,10 @@
-/** The vars and secrets of a deployment. A setting that is wrong is off, logged and shown. The others stay. */
+/** The vars and secrets of a deployment. A wrong setting is off, logged and shown. Other settings stay. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../openapi/lifecycle.ts";
 import { logEvent } from "./log.ts";
 import { isDate } from "./time.ts";
 
-/** Separated by blanks or commas. */
+/** A list of items, separated by blanks or commas. */
 function listOf(isItem: (text: string) => boolean) {
   return v.pipe(
     v.string(),
@@ -13,12 +13,12 @@ function listOf(isItem: (text: string) => boolean) {
   );
 }
 
-/** As a browser sends it. It sends no wildcards. */
+/** An origin as a browser sends it, without a path or a wildcard. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes("*");
 }
 
-/** A query or a user would be between the address and the paths. */
+/** Paths are appended to the address, so it has no query and no user. */
 function isAddress(text: string, end: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, origin, pathname } = new URL(text);
@@ -35,7 +35,7 @@ function address(end: "/v1" | "/console") {
   );
 }
 
-/** `npm start` can send alerts to a receiver on the same machine. */
+/** Plain HTTP is for a receiver on the same machine, under `npm start`. */
 function isWebhookUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
@@ -43,7 +43,7 @@ function isWebhookUrl(text: string): boolean {
   return protocol === "https:" || (protocol === "http:" && /^(localhost|127\.0\.0\.1)$/.test(hostname));
 }
 
-/** As the Standard Webhooks specification writes a secret: 24 to 64 bytes. */
+/** The form of the Standard Webhooks specification: 24 to 64 bytes. */
 function isWebhookSecret(text: string): boolean {
   const [, base64 = ""] = /^whsec_([A-Za-z0-9+/]+=*)$/.exec(text) ?? [];
   try {
@@ -54,7 +54,7 @@ function isWebhookSecret(text: string): boolean {
   }
 }
 
-/** Only of characters that `Authorization: Bearer` can carry, which excludes blanks. */
+/** A token has only characters that `Authorization: Bearer` can carry, so no blanks. */
 const TOKEN = v.pipe(
   v.string(),
   v.regex(/^[\x21-\x7e]{32,}$/, "must have 32 characters or more, and no blanks"),
@@ -72,7 +72,7 @@ export const USAGE_RETENTION_DAYS = 400;
 const RETENTION_DAYS = wholeNumber(1, MAX_RETENTION_DAYS, "days");
 
 const SCHEMAS = {
-  /** Several applications can protect parts of the service, each with its own audience tag. */
+  /** Several Access applications can protect parts of the service, each with its own audience tag. */
   ACCESS_AUD: v.message(
     listOf((text) => /^[0-9a-f]{64}$/.test(text)),
     "must list audience tags of 64 hex digits",
@@ -81,7 +81,7 @@ const SCHEMAS = {
     v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.cloudflareaccess\.com$/)),
     "must be a host such as acme.cloudflareaccess.com",
   ),
-  /** A text that names nobody is not refused: it lets nobody write. */
+  /** Any text is accepted. A text that names nobody lets nobody write. */
   ACCESS_WRITERS: listOf(() => true),
   ADMIN_READ_TOKEN: TOKEN,
   ADMIN_TOKEN: TOKEN,
@@ -92,7 +92,7 @@ const SCHEMAS = {
   ALERT_WEBHOOK_URL: v.pipe(v.string(), v.check(isWebhookUrl, "must be an https address")),
   CONSOLE_URL: address("/console"),
   CORS_ORIGINS: v.message(listOf(isOrigin), "must list origins such as https://app.example"),
-  /** The values of the database's own setting `read_replication.mode`. */
+  /** The values of the database's setting `read_replication.mode`. */
   D1_READ_REPLICATION: v.picklist(["auto", "disabled"], 'must be "auto" or "disabled"'),
   ENVIRONMENT_NAME: v.message(
     v.pipe(v.string(), v.regex(/^[\w.-]{1,24}$/)),
@@ -104,7 +104,7 @@ const SCHEMAS = {
     `must be a date from ${PETS_DEPRECATED_DATE} on`,
   ),
   POLICY_REFRESH_SECONDS: wholeNumber(2, 3_600, "seconds"),
-  /** The version is part of the path. */
+  /** The version is part of the address. */
   PRODUCTION_BASE_URL: address("/v1"),
   STAGING_BASE_URL: address("/v1"),
   SUPPORT_CONTACT: v.message(
@@ -114,7 +114,7 @@ const SCHEMAS = {
   AUDIT_RETENTION_DAYS: RETENTION_DAYS,
   BANS_RETENTION_DAYS: RETENTION_DAYS,
   CANCELLED_ORDERS_RETENTION_DAYS: RETENTION_DAYS,
-  /** Customers are shown over 30 days, today included. */
+  /** The list of customers shows the last 30 days. */
   USAGE_RETENTION_DAYS: wholeNumber(30, MAX_RETENTION_DAYS, "days"),
 };
 
@@ -123,10 +123,10 @@ type Name = keyof typeof SCHEMAS;
 /** The vars and secrets as the runtime has them. */
 export type Vars = { readonly [name in Name]?: string };
 
-/** Secrets, or parts of one, as Slack's address is: no problem repeats them. */
+/** Settings that are secret, as the address of a Slack webhook is. No problem repeats their values. */
 const SECRET = /^(ALERT_WEBHOOK|ADMIN)_/;
 
-/** Both halves of a sentence: the names are for anyone, the rule may repeat the value. */
+/** The two halves of a sentence. Anyone may read the names. The rule may repeat the value. */
 export type SettingProblem = { readonly names: string; readonly rule: string };
 
 export type AdminToken = { readonly secret: string; readonly mayOnlyRead: boolean };
@@ -135,18 +135,18 @@ export type AccessSettings = {
   readonly teamDomain: string;
   /** The audience tags of the Access applications that may call. */
   readonly audiences: readonly string[];
-  /** E-mails and client ids in lower case: who may change something. Undefined: all that Access admits. */
+  /** E-mails and client ids that may write, in lower case. Undefined: everyone whom Access admits. */
   readonly writers: readonly string[] | undefined;
 };
 
-/** The secret is as the Standard Webhooks specification writes it. */
+/** The secret has the form of the Standard Webhooks specification. */
 export type Webhook = { readonly url: string; readonly secret: string };
 
 export type Settings = ReturnType<typeof readSettings>;
 
 const settingsRead = new WeakMap<Vars, Settings>();
 
-/** All requests and objects of an isolate have the same bindings, so a problem is logged once an isolate. */
+/** Everything in an isolate has the same bindings, so each isolate logs a problem once. */
 export function settingsOf(env: Vars): Settings {
   const known = settingsRead.get(env);
   if (known !== undefined) return known;
@@ -160,15 +160,15 @@ export function isSetting(name: string): boolean {
   return Object.hasOwn(SCHEMAS, name);
 }
 
-/** For deploys, too. An empty var is not set. */
+/** Reads the settings, also before a deploy. An empty var counts as not set. */
 export function readSettings(env: { readonly [name in Name]?: unknown }) {
   const problems: SettingProblem[] = [];
   const isSet = (name: Name) => env[name] !== undefined && env[name] !== "";
 
-  /** Undefined if it is not set, or wrong. */
+  /** Returns undefined if the setting is not set, or wrong. */
   function read<N extends Name>(name: N): v.InferOutput<(typeof SCHEMAS)[N]> | undefined {
     if (!isSet(name)) return undefined;
-    // A number in wrangler.toml arrives as a number.
+    // wrangler passes a number in wrangler.toml as a number.
     const { success, output, issues } = v.safeParse(SCHEMAS[name], String(env[name]));
     if (success) return output;
     const [{ message, received }] = issues;
@@ -176,7 +176,7 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     return undefined;
   }
 
-  /** Undefined if one of them is not set, or wrong. */
+  /** Returns undefined if one of the two is not set, or wrong. */
   function readBoth<A extends Name, B extends Name>(a: A, b: B) {
     if (isSet(a) !== isSet(b)) {
       problems.push({ names: `${a} and ${b}`, rule: "must both be set, or neither" });
@@ -190,7 +190,7 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
   const writers = read("ACCESS_WRITERS")?.map((each) => each.toLowerCase());
   const access = pair && ({ teamDomain: pair[0], audiences: pair[1], writers } satisfies AccessSettings);
   const webhook = readBoth("ALERT_WEBHOOK_URL", "ALERT_WEBHOOK_SECRET");
-  // The read token first: if both are the same by mistake, the token may only read.
+  // The read token comes first: if both tokens are the same by mistake, the token may only read.
   const tokens = [
     { secret: read("ADMIN_READ_TOKEN"), mayOnlyRead: true },
     { secret: read("ADMIN_TOKEN"), mayOnlyRead: false },
@@ -199,30 +199,30 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
   return {
     problems,
     tokens,
-    /** Cloudflare Access in front of the admin API; undefined if not configured. */
+    /** Cloudflare Access in front of the admin API. Undefined if not configured. */
     access: isAccessWrong ? ("wrong" as const) : access,
-    /** Where alerts are sent; undefined if not configured: then no alert is stored. */
+    /** The receiver of alerts. Undefined if not configured: no alert is stored. */
     webhook: webhook && ({ url: webhook[0], secret: webhook[1] } satisfies Webhook),
-    /** Alerts link to it; undefined if not configured. */
+    /** The address of the console, for links in alerts. Undefined if not configured. */
     consoleUrl: read("CONSOLE_URL"),
-    /** The console's pages show it; undefined if not configured. */
+    /** The console's pages show this name. Undefined if not configured. */
     environmentName: read("ENVIRONMENT_NAME"),
-    /** Origins that may call from a browser; none by default. */
+    /** Origins that may call from a browser. By default none may. */
     corsOrigins: read("CORS_ORIGINS") ?? [],
-    /** A limiter loads a policy again, behind its answer, once the policy is older. */
+    /** A limiter loads an older policy again, behind its answer. */
     policyRefreshSeconds: read("POLICY_REFRESH_SECONDS") ?? 600,
     /** Whether the database has read replication, so that lists are read from the nearest copy (ADR-19). */
     readsFromReplicas: read("D1_READ_REPLICATION") === "auto",
-    /** The UTC day from whose beginning `GET /pets/{petId}` is gone. */
+    /** The UTC day at whose start `GET /pets/{petId}` ends. */
     petsSunsetDate: read("PETS_SUNSET_DATE") ?? "2030-12-05",
-    /** The base URLs that the OpenAPI document lists as servers; undefined if not configured. */
+    /** The base URLs that the OpenAPI document lists as servers. Undefined if not configured. */
     productionBaseUrl: read("PRODUCTION_BASE_URL"),
     stagingBaseUrl: read("STAGING_BASE_URL"),
-    /** Whom clients ask for a key; undefined if not configured. */
+    /** Clients ask for a key here. Undefined if not configured. */
     supportContact: read("SUPPORT_CONTACT"),
     /**
-     * How long rows are kept: audit entries and cancelled orders since they were written, bans since their
-     * planned end. Null if it is wrong: nothing is deleted, as the operator may have meant a longer time.
+     * How long rows are kept: audit entries and cancelled orders from when they were written, bans from their
+     * planned end. Null if the setting is wrong: no row is deleted, as the operator may mean a longer time.
      */
     retentionDays: {
       audit: retention("AUDIT_RETENTION_DAYS", 730),

@@ -1,10 +1,10 @@
 /**
- * Concurrent requests for the same thing share one load, and its failure as well. The load is I/O of the
- * request that began the load. The others look at intervals whether the load is done.
+ * Concurrent requests share a load and its failure. The load is I/O of the request that began the load. The
+ * other requests look at intervals whether the load is done.
  *
- * A request must not await a promise that another request settles. In code that V8 has optimised, promises
- * lose the mark that says which request they belong to. The request that awaits then goes on as part of the
- * other request, and its I/O is cancelled when the other request ends. What requests share is plain data.
+ * A request must not await a promise that another request settles. In code that V8 has optimised, a promise
+ * loses its mark of the request that it belongs to. The waiting request then goes on as part of the other
+ * request, and its I/O is cancelled when the other request ends. So requests share plain data only.
  */
 import { TimeoutError, withTimeout } from "./with-timeout.ts";
 
@@ -13,9 +13,9 @@ const MAX_INTERVAL_MS = 250;
 
 type Flight<T> = {
   readonly startedAtMs: number;
-  /** Undefined while it loads. */
+  /** Undefined during the load. */
   outcome: PromiseSettledResult<T> | undefined;
-  /** The next load of the same thing, which the requests that joined this one share. */
+  /** The next load, which all requests that joined this load share. */
   next: Flight<T> | undefined;
 };
 
@@ -31,8 +31,8 @@ export class SingleFlight<T> {
   }
 
   /**
-   * The value of the load in flight, which may be older than this call, or of a new load. `waitUntil` lets a
-   * load end after the client that began it hung up. Rejects with the load's own error, or with a TimeoutError.
+   * Returns the value of the load in flight, which may be older than this call, or of a new load. `waitUntil`
+   * lets a load end after its client hung up. Rejects with the load's own error, or with a TimeoutError.
    * After a timeout the load is dropped, and the next request starts a new load.
    */
   run(load: Load<T>, waitUntil: WaitUntil): Promise<T> {
@@ -40,7 +40,7 @@ export class SingleFlight<T> {
     return flight ? this.#join(flight) : this.#begin(load, waitUntil);
   }
 
-  /** The same, but of a load that began before this call the value is taken only if it `isEnough`. */
+  /** Like `run`, but takes the value of a load that began before this call only if the value `isEnough`. */
   async runAfterCall(
     load: Load<T>,
     waitUntil: WaitUntil,
@@ -50,13 +50,14 @@ export class SingleFlight<T> {
     if (!earlier) return this.#begin(load, waitUntil);
     const value = await this.#join(earlier);
     if (isEnough(value)) return value;
-    // One of the callers that joined begins the next load. Later callers find it here, also if it is done.
+    // The first caller that needs a newer value begins the next load. The others find that load here, even if
+    // it is done.
     earlier.next ??= this.#current();
     if (earlier.next && this.#canJoin(earlier.next)) return this.#join(earlier.next);
     return this.#begin(load, waitUntil, earlier);
   }
 
-  /** A load past its time is left where the runtime cancelled every request that waited for the load. */
+  /** A load can outlive its time if the runtime cancelled every request that waited for the load. */
   #current(): Flight<T> | undefined {
     return this.#flight && this.#canJoin(this.#flight) ? this.#flight : undefined;
   }
@@ -92,7 +93,7 @@ export class SingleFlight<T> {
     throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);
   }
 
-  /** 0 for a load that began in the future: the clock was set back since. */
+  /** Returns 0 for a load that began in the future: the clock was set back since. */
   #leftMs({ startedAtMs }: Flight<T>): number {
     const ageMs = Date.now() - startedAtMs;
     return ageMs < 0 ? 0 : this.#timeoutMs - ageMs;
@@ -104,11 +105,11 @@ export class SingleFlight<T> {
 }
 
 /**
- * Looks until `isDone`, or until the time is over. Waits at most a third longer than it must, with 9 timers
- * for 20 ms, of some 20 µs of CPU each.
+ * Looks until `isDone`, or until the time is over. Waits at most a third longer than necessary. A wait of
+ * 20 ms takes 9 timers, each of some 20 µs of CPU.
  */
 async function poll(isDone: () => boolean, timeoutMs: number): Promise<void> {
-  // Sums up the timers, because a clock may be set back.
+  // The loop adds up the timers' intervals, because a clock may be set back.
   for (let waitedMs = 0; !isDone() && waitedMs < timeoutMs; ) {
     const intervalMs = Math.min(Math.max(1, Math.ceil(waitedMs / 3)), MAX_INTERVAL_MS, timeoutMs - waitedMs);
     await new Promise<void>((resolve) => setTimeout(resolve, intervalMs));

@@ -1,4 +1,4 @@
-/** wrangler's rule for text files: the module is the text. */
+/** wrangler imports a text file as a string. */
 declare module "*.txt" {
   const text: string;
   export default text;

@@ -1,6 +1,6 @@
-/** Bytes and headers as the text that was sent, or nothing: no character is ever replaced. Pure. */
+/** Decodes bytes and headers to exactly the text that was sent, or refuses: no character is ever replaced. */
 
-/** Undefined if the bytes are not valid UTF-8. A BOM is left out. */
+/** Returns undefined if the bytes are not valid UTF-8. Removes a BOM. */
 export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
@@ -10,8 +10,8 @@ export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined 
 }
 
 /**
- * The text of a header: UTF-8, or RFC 8187's `UTF-8''Zo%C3%AB`, which every client can send. Undefined if the
- * text is neither. The runtime decodes UTF-8 itself, and puts U+FFFD for a byte that is not UTF-8.
+ * Returns the text of a header: UTF-8, or RFC 8187's `UTF-8''Zo%C3%AB`, which every client can send. Returns
+ * undefined for any other text. The runtime decodes UTF-8, and puts U+FFFD for a byte that is not UTF-8.
  */
 export function decodeHeader(value: string): string | undefined {
   const [, escaped] = /^UTF-8'[^']*'(.*)$/i.exec(value) ?? [];
@@ -23,26 +23,26 @@ export function decodeHeader(value: string): string | undefined {
   }
 }
 
-/** Whether all that is escaped in an address, as in `%C3%AB`, is UTF-8. Hono leaves the rest as it is. */
+/** Whether all escapes in an address, such as `%C3%AB`, are UTF-8. Hono does not decode other escapes. */
 export function isUtf8Address(address: string): boolean {
   const escaped = address.match(/(?:%[\da-f]{2})+/gi) ?? [];
   return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
 }
 
-/** Two texts have the same fold if they differ in case alone. `SS` is also ß, and each Turkish i is an i. */
+/** Texts that differ only in case have the same fold. `SS` is ß, and each Turkish i is an i. */
 export function foldCase(text: string): string {
-  // toUpperCase joins ß and ss. toLowerCase gives a sigma at the end of a word a form of its own.
+  // toUpperCase makes SS of ß. toLowerCase gives a sigma at the end of a word its own form.
   const lower = text.normalize("NFC").toUpperCase().toLowerCase().replaceAll("ς", "σ");
   return lower.replaceAll("i\u0307", "i").normalize("NFC");
 }
 
-/** The form in which texts are sought: in any case and width, and without the accents of letters. */
+/** The form for searches: the same for any case and width, and without accents. */
 export function foldForSearch(text: string): string {
-  // Marks of other alphabets are letters there, as the vowels of Hindi are.
+  // Only Latin accents are removed: in other alphabets a mark can be a letter, such as a vowel in Hindi.
   return foldCase(text.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, ""));
 }
 
-/** What a mail server accepts (RFC 5321, RFC 6531), also with `"a b"` before the @ or `[::1]` after it. */
+/** Accepts all that a mail server accepts (RFC 5321, RFC 6531), such as `"a b"@example.com` and `a@[::1]`. */
 export function isMailAddress(text: string): boolean {
   return MAIL_ADDRESS.test(text);
 }

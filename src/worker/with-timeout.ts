@@ -1,5 +1,3 @@
-/** Rejects a promise that does not settle in time. */
-
 export class TimeoutError extends Error {}
 
 /** Rejects with a TimeoutError when there is no result in time. The work behind the promise goes on. */

@@ -43,7 +43,7 @@ describe("store-orders smoke", () => {
     expect(steps).toEqual([
       "health",
       "list without a key",
-      "issue a key",
+      "create a key",
       "list",
       "load an order",
       "cancel it",

@@ -1,4 +1,4 @@
-/** `orders export`: every order with every member, in the forms that `orders load` reads. */
+/** `orders export` prints every order with every member, in the forms that `orders load` reads. */
 import { once } from "node:events";
 import type { Command } from "commander";
 import { ORDER_MEMBERS } from "../../worker/admin/orders/loaded-order.ts";
@@ -18,7 +18,7 @@ export function addExport(orders: Command, session: Session): void {
     .action(({ csv }: { readonly csv: boolean }) => exportOrders(session, csv));
 }
 
-/** Prints all orders, and then how many on standard error. */
+/** Prints all orders, and then their number on standard error. */
 async function exportOrders(session: Session, isCsv: boolean): Promise<void> {
   const { stdout, stderr } = session.io;
   const print = async (text: string) => {

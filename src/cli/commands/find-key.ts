@@ -1,4 +1,4 @@
-/** `keys find`: whose a secret is. Only the hash of the secret is sent. */
+/** `keys find` finds the key of a secret. Only the hash of the secret is sent. */
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import type { KeyView } from "../../worker/admin/keys/schema.ts";

@@ -1,4 +1,4 @@
-/** `orders load`: loads a file of orders in batches, with progress on standard error. */
+/** `orders load` loads a file of orders in batches, and shows progress on standard error. */
 import { appendFileSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
@@ -28,7 +28,7 @@ type LoadOptions = {
 
 const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
-/** The file has the others. */
+/** The terminal shows this many refused lines. The file of refused lines has all. */
 const REFUSED_SHOWN = 10;
 
 export function addOrderFileCommands(program: Command, session: Session): void {
@@ -47,7 +47,7 @@ export function addOrderFileCommands(program: Command, session: Session): void {
 
 async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
   const { io } = session;
-  // A pipe, such as the shell's `<(…)`, has a name only while it is read.
+  // The name of a pipe, such as the shell's `<(…)`, means nothing later.
   const name = /^(-$|\/dev\/|\/proc\/)/.test(file) ? undefined : file;
   const query = {
     file: name && loadedFileName(basename(name)),
@@ -77,7 +77,7 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
   throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
 }
 
-/** The refused lines go to the terminal if their file cannot be written. */
+/** If the file of refused lines cannot be written, the lines go to the terminal. */
 function succeeds(write: () => void): boolean {
   try {
     write();
@@ -87,19 +87,19 @@ function succeeds(write: () => void): boolean {
   }
 }
 
-/** A terminal shows the last line only. */
+/** A terminal shows only the last progress line. */
 function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...figures }: LoadProgress): void {
   const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
   stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
 }
 
-/** If only the answer of a batch was lost, sending the batch again changes nothing. */
+/** Sends a batch again after a lost answer. A second load of the same batch changes nothing. */
 async function sendBatch({ access }: Session, query: Query, json: string): Promise<LoadFigures> {
   for (let tries = 1; ; tries++) {
     try {
       return (await call<LoadFigures>(access, "PUT /orders", { query, json })).body;
     } catch (thrown) {
-      // Without a status the answer was lost.
+      // An error without a status means a lost answer.
       const isRepeatable = thrown instanceof CliError && (thrown.status ?? 503) === 503;
       if (!isRepeatable || tries === MAX_TRIES) throw thrown;
       await new Promise((resume) => setTimeout(resume, RETRY_MS * 2 ** (tries - 1)));

@@ -1,4 +1,4 @@
-/** `orders ship`: ships orders by their ids, in batches. */
+/** `orders ship` ships orders by their ids, in batches. */
 import type { Command } from "commander";
 import { readLines } from "../../worker/admin/orders/order-file.ts";
 import type { Shipment } from "../../worker/admin/orders/schema.ts";
@@ -9,7 +9,7 @@ import { bytesOf, CliError } from "../io.ts";
 import { addCommand, type Session, show } from "../session.ts";
 
 export function addShip(orders: Command, session: Session): void {
-  const does = "Ship pending orders, and those that are processed. Other orders stay as they are.";
+  const does = "Ship pending and processing orders. Other orders stay as they are.";
   addCommand(orders, "ship", does, "orders ship 5 6 7", "orders ship --file ids.txt")
     .argument("[orders...]", "the ids of the orders")
     .option("--file <file>", "also the ids of a file, one a line; `-` reads standard input")

@@ -1,4 +1,4 @@
-/** `smoke`: whether a deployment does what it promises to a client, who has a new key and a new order. */
+/** `smoke` tests whether a deployment keeps its promises to a client with a new key and a new order. */
 import type { Command } from "commander";
 import type { Access } from "../access.ts";
 import { call, exchange } from "../api.ts";
@@ -7,9 +7,9 @@ import { type Column, table } from "../output.ts";
 import { addCommand, type Session } from "../session.ts";
 
 const LIST = "/v1/store/orders";
-/** The headers show the window with less left. The day allows more, so this is the minute. */
+/** The day allows more requests than the minute, so the headers show the minute. */
 const LIMITS = { requestsPerMinute: 60, requestsPerDay: 1_000 };
-/** A key that was not revoked expires by itself. */
+/** If the test cannot revoke the key, the key expires by itself. */
 const KEY_LIFETIME = "10m";
 
 type Result = { readonly step: string; readonly ok: boolean; readonly ms: number; readonly detail: string };
@@ -25,10 +25,10 @@ export function addSmokeCommand(program: Command, session: Session): void {
   });
 }
 
-/** Ends with the first step that fails. Then it deletes its order and revokes its key. */
+/** Ends after the first step that fails. Then deletes the order and revokes the key. */
 async function runSmokeTest(access: Access): Promise<Result[]> {
   const results: Result[] = [];
-  /** Whether the step was taken, and well. It is left out if an earlier one failed. */
+  /** Runs a step, and returns whether the step succeeded. After a failure, a step runs only with `always`. */
   const run = async (step: string, body: () => Promise<string>, always = false): Promise<boolean> => {
     if (!always && results.some(({ ok }) => !ok)) return false;
     const startMs = performance.now();
@@ -41,19 +41,19 @@ async function runSmokeTest(access: Access): Promise<Result[]> {
   };
   await run("health", () => send(access, "GET /health", 200));
   await run("list without a key", () => send(access, `GET ${LIST}`, 401));
-  let issued = { id: "", key: "" };
-  const isIssued = await run("issue a key", async () => {
+  let created = { id: "", key: "" };
+  const isCreated = await run("create a key", async () => {
     const json = {
       name: "smoke test",
       plan: "free",
       ...LIMITS,
       expiresAt: KEY_LIFETIME,
     };
-    issued = (await call<typeof issued>(access, "POST /keys", { json })).body;
-    return issued.id;
+    created = (await call<typeof created>(access, "POST /keys", { json })).body;
+    return created.id;
   });
-  if (!isIssued) return results;
-  const { id, key } = issued;
+  if (!isCreated) return results;
+  const { id, key } = created;
   const order = -Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // no store uses negative ids
   await run("list", () => send(access, `GET ${LIST}`, 200, key));
   const isLoaded = await run("load an order", async () => {
@@ -72,7 +72,7 @@ async function runSmokeTest(access: Access): Promise<Result[]> {
   return results;
 }
 
-/** It may not exist: a cancel may have been made although its answer was an error. */
+/** The order may be gone: a cancel can succeed although its answer was an error. */
 async function deleteOrder(access: Access, order: number): Promise<string> {
   try {
     await call(access, `DELETE /orders/${order}`);
@@ -83,7 +83,7 @@ async function deleteOrder(access: Access, order: number): Promise<string> {
   }
 }
 
-/** A request of the client. The first one that is admitted leaves one less than the limit. */
+/** Sends a request of the client. The first admitted request leaves one less than the limit. */
 async function send({ baseUrl }: Access, line: string, expected: number, key?: string): Promise<string> {
   const [method = "", path = ""] = line.split(" ");
   const init = key === undefined ? { method } : { method, headers: { Authorization: `Bearer ${key}` } };

@@ -1,4 +1,4 @@
-/** `tail`: the requests of a deployment as they are answered, from `wrangler tail`. */
+/** `tail` prints the requests of a deployment as they are answered, from `wrangler tail`. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -9,7 +9,7 @@ import { CliError } from "../io.ts";
 import { printable } from "../output.ts";
 import { addCommand, keyId, type Session } from "../session.ts";
 
-/** A request's line in the log, and when it was written. */
+/** A request's line in the log, and when the line was written. */
 export type LoggedRequest = RequestLine & { readonly at: string };
 export type TailFilter = { readonly key?: string; readonly status?: string; readonly request?: string };
 
@@ -33,7 +33,7 @@ function status(text: string): string {
   throw new InvalidArgumentError("Use a status, as in 429 or 5xx.");
 }
 
-/** Prints what the program writes until it ends, which a signal to this process ends too. */
+/** Prints the program's output until the program ends. A signal to this process also ends the program. */
 export async function follow(
   { io, json }: Pick<Session, "io" | "json">,
   [program = "", ...args]: readonly string[],
@@ -61,7 +61,7 @@ export async function follow(
   }
 }
 
-/** wrangler prints each object over several lines. What else it prints is left out. */
+/** wrangler prints each object over several lines. Other lines are left out. */
 async function* jsonObjects(lines: AsyncIterable<string>): AsyncGenerator<unknown, void> {
   let text = "";
   for await (const line of lines) {
@@ -75,7 +75,7 @@ async function* jsonObjects(lines: AsyncIterable<string>): AsyncGenerator<unknow
 
 type TailEvent = { readonly logs?: readonly { readonly message: unknown; readonly timestamp: number }[] };
 
-/** The request lines in an event of `wrangler tail`, which has what the Worker wrote. */
+/** Returns the request lines in an event of `wrangler tail`. */
 export function requestsOf(event: unknown): LoggedRequest[] {
   const { logs = [] } = event as TailEvent; // as Cloudflare documents it
   return logs.flatMap(({ message, timestamp }) =>
@@ -92,7 +92,7 @@ export function isWanted({ keyId, status, requestId }: RequestLine, filter: Tail
   return isStatus && (filter.key ?? keyId) === keyId && (filter.request ?? requestId) === requestId;
 }
 
-/** Time (UTC), status, request, key, duration, why it was refused, request id. */
+/** Writes the time (UTC), status, request, key, duration, reason of a refusal, and request id. */
 export function formatRequest(line: LoggedRequest): string {
   const { at, status, method, route, keyId, durationMs, verdict, reason, requestId } = line;
   const why = reason ?? (verdict === "admitted" ? undefined : verdict);

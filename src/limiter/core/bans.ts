@@ -5,23 +5,23 @@
  */
 import type { WindowView } from "./windows.ts";
 
-/** In the seconds after a window's first refusal, answers to earlier requests are still on their way. */
+/** This long after a window's first refusal, answers to earlier requests are still on their way. */
 const GRACE_MS = 2_000;
-/** In a window's last second, the clock of an object that started again may be behind the client's. */
+/** The clock of an object that has restarted may be this far behind the client's clock. */
 const LAST_MS = 1_000;
 const STRIKES = 20;
-/** Older strikes do not count, which matters in windows that are longer than this. */
+/** Older strikes do not count. This matters only in a window that is longer. */
 const STRIKE_SECONDS = 600;
 const FIRST_BAN_SECONDS = 300;
 const MAX_BAN_SECONDS = 86_400;
-/** A ban that begins this soon after the end of the last one is twice as long as that one. */
+/** A ban that begins this soon after the end of the last ban is twice as long as the last ban. */
 const MEMORY_MS = 86_400_000;
 
-/** A key that goes on after its refusals is banned. `{}` takes the defaults. */
+/** Bans a key that goes on after its refusals. `{}` takes the defaults. */
 export type BanRule = {
-  /** In how many seconds a key must go on, 1 to 600: by default 20. */
+  /** In how many seconds a key must go on until the ban, 1 to 600. The default is 20. */
   readonly strikes?: number | undefined;
-  /** The first ban, 1 to 86,400: by default 300. Each further one within 24 hours doubles, up to 24 hours. */
+  /** The first ban's length, 1 to 86,400, by default 300. A ban within 24 hours doubles, up to 24 hours. */
   readonly firstSeconds?: number | undefined;
 };
 
@@ -34,7 +34,7 @@ export type Ban = {
   readonly endsAtMs: number;
 };
 
-/** The window that refused last, known by its end. Strikes belong to it: the next one starts without any. */
+/** The window that refused last, known by its end. The next window starts without strikes. */
 type RefusedWindow = {
   readonly endsAtMs: number;
   readonly firstRefusalAtMs: number;
@@ -63,12 +63,12 @@ export function liveBan({ lastBan }: Penalty, nowMs: number): Ban | null {
   return lastBan !== null && nowMs < lastBan.endsAtMs ? lastBan : null;
 }
 
-/** From then on the next ban has the first length again; 0 without a ban. */
+/** Returns when the last ban is forgotten and the next ban has the first length again, or 0 without a ban. */
 export function rememberedUntilMs({ lastBan }: Penalty): number {
   return lastBan === null ? 0 : lastBan.endsAtMs + MEMORY_MS;
 }
 
-/** Ends the ban of this id, and the next ban does not double it. */
+/** Ends the ban with this id and forgets it, so that the next ban has the first length again. */
 export function pardon(penalty: Penalty, banId: string | undefined): Penalty {
   return banId !== undefined && penalty.lastBan?.id === banId ? NO_PENALTY : penalty;
 }
@@ -77,12 +77,12 @@ export function strikesToBan({ strikes = STRIKES }: BanRule): number {
   return strikes;
 }
 
-/** None once the window is over. */
+/** Returns 0 once the window is over. */
 export function countStrikes({ refusedWindow: refused }: Penalty, nowMs: number): number {
   return refused !== null && nowMs < refused.endsAtMs ? recentStrikes(refused.strikes, nowMs).length : 0;
 }
 
-/** Records a refusal by `window`: it may be a strike, and that strike may begin a ban. */
+/** Records a refusal by a window. The refusal may be a strike, and the strike may begin a ban. */
 export function recordRefusal(
   penalty: Penalty,
   rule: BanRule,

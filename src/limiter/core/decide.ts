@@ -1,6 +1,6 @@
 /**
- * Decides one request by the credential, the ban and all windows, in one step: refused by one window, counted
- * by none.
+ * Decides one request by the credential, the ban and all windows, in one step. A request that one window
+ * refuses is counted by no window.
  *
  * Pure: `nowMs` is a parameter, and the state after the decision is returned.
  */
@@ -30,68 +30,68 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** What the host wants to know with each verdict, such as the name of a plan. */
+/** Facts about the key that come back with each verdict, such as the name of its plan. */
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
 
-/** A key may have several credentials, as while one replaces another. */
+/** A key may have several credentials, as while a new secret replaces an old secret. */
 export type Credential = {
-  /** Never the secret itself: its SHA-256, for example. Compared as text. */
+  /** For example the SHA-256 of the secret, never the secret itself. Compared as text. */
   readonly hash: string;
   readonly expiresAtMs: number | null;
 };
 
-/** Until then every request is answered as banned. */
+/** Every request is answered as banned until the end of the block. */
 export type Block = { readonly endsAtMs: number; readonly reason: string | null };
 
-/** What the object decides a key's requests by. Only `limits` is required. */
+/** The rules for the requests of a key. Only `limits` is required. */
 export type Policy = {
   readonly limits: readonly Limit[];
-  /** No bans without a rule. */
+  /** Without a rule, the key is never banned for strikes. */
   readonly bans?: BanRule | undefined;
-  /** If present, each call must have the hash of one that has not expired. */
+  /** If present, each call must have the hash of a credential that has not expired. */
   readonly credentials?: readonly Credential[] | undefined;
   /** Why the key is not accepted at all, such as "revoked". */
   readonly refused?: string | undefined;
   readonly blocked?: Block | undefined;
-  /** The id of a ban that is lifted. */
+  /** The id of a ban for strikes that has been lifted. */
   readonly pardonedBan?: string | undefined;
   readonly facts?: Facts | undefined;
   /** Limits that replace `limits` at a UTC midnight, so that no window has two limits. */
   readonly later?: { readonly fromMs: number; readonly limits: readonly Limit[] } | undefined;
 };
 
-/** What the caller says of one request. */
+/** One request, as the caller describes it. */
 export type Request = {
   readonly credential?: string | undefined;
-  /** How much the request counts: a whole number from 1 on. */
+  /** How much the request counts: a whole number from 1 on. The default is 1. */
   readonly cost?: number | undefined;
-  /** Unique. The cost is settled under this id later: until then the request has reserved `cost`. */
+  /** A unique id. The request reserves `cost` until `settle` gives the real cost under this id. */
   readonly settleId?: string | undefined;
 };
 
 type Decided = { readonly quota: Quota; readonly nowMs: number; readonly facts: Facts };
 
 export type Admitted = Decided & { readonly kind: "admitted" };
-/** `window` refuses the request: of several, the one that ends last. */
+/** `window` refuses the request. If several windows refuse, `window` is the window that ends last. */
 export type Limited = Decided & {
   readonly kind: "limited";
   readonly window: WindowView;
-  /** In how many seconds the key has gone on, and how many of them ban it. Null without bans. */
+  /** The number of seconds in which the key has gone on, and the number that bans. Null without bans. */
   readonly strikes: { readonly count: number; readonly toBan: number } | null;
 };
-/** `id` is of a ban by strikes; the reason is of a block. */
+/** A ban for strikes has an `id`. A block can have a `reason`. */
 export type Banned = Decided & {
   readonly kind: "banned";
   readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
-  /** The request's: a window may refuse it for longer than the ban does. */
+  /** The cost of the request, because a window may refuse the request for longer than the ban does. */
   readonly cost: number;
 };
-/** The request costs more than the limit of `window`, so that it is never admitted. Nothing was counted. */
+/** The request costs more than the limit of `window`, so it can never be admitted. Nothing is counted. */
 export type TooCostly = Decided & { readonly kind: "too_costly"; readonly window: WindowView };
-/** No policy, a credential that is wrong or expired, or a key that the policy refuses. Nothing is counted. */
+/** The key has no policy, a wrong or expired credential, or a policy that refuses it. Nothing is counted. */
 export type Unknown = { readonly kind: "unknown"; readonly reason: string };
 
-/** The verdicts that have a quota to show. */
+/** The verdicts with a quota. */
 export type Counted = Admitted | Limited | Banned | TooCostly;
 export type Verdict = Counted | Unknown;
 
@@ -102,11 +102,11 @@ type Reserve = {
   readonly windows: readonly Omit<Count, "used">[];
 };
 
-/** What decisions change. */
+/** The part of an object's state that a decision can change. */
 export type Counters = {
   readonly counts: readonly Count[];
   readonly penalty: Penalty;
-  /** By the host's code, beside the policy's. */
+  /** A block that the host's code set. The policy can have another block. */
   readonly block: Block | null;
   /** Oldest first. */
   readonly reserves: readonly Reserve[];
@@ -114,10 +114,10 @@ export type Counters = {
 
 export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, block: null, reserves: [] };
 
-/** An alarm, which comes after the end of a block, takes no time that a Date cannot have. */
+/** An alarm is set for a time after the end of a block, and a Date must be able to hold that time. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
-/** They are in the row that each write stores. Beyond this number the oldest are dropped, and keep their cost. */
+/** Each write stores all reserves. Beyond this number the oldest are dropped, and their cost stays. */
 const MAX_RESERVES = 1_000;
 
 export type Decision = { readonly verdict: Verdict; readonly counters: Counters };
@@ -171,9 +171,9 @@ export function decide(
   };
 }
 
-/** Replaces what a request reserved by what it cost, in windows that are still the same. At most once. */
+/** Replaces a request's reserve by its real cost in windows that are not over. A second call does nothing. */
 export function settle(before: Counters, settleId: string, cost: number): Counters {
-  // A call that was repeated because its answer was lost may have reserved twice.
+  // A call that was repeated after a lost answer may have reserved twice.
   const mine = before.reserves.filter((each) => each.settleId === settleId);
   const counts = before.counts.map((count) => {
     const reserved = mine.filter(({ windows }) =>
@@ -199,19 +199,19 @@ export function checkPolicy({ limits, later, bans, blocked }: Policy): void {
   if (later.fromMs % DAY_MS !== 0) throw new RangeError("later: fromMs must be a UTC midnight");
 }
 
-/** Throws a RangeError. */
+/** Throws a RangeError for a wrong end. */
 export function checkBlock({ endsAtMs }: Block): void {
   if (!Number.isFinite(endsAtMs) || endsAtMs > MAX_TIME_MS)
     throw new RangeError("block: endsAtMs must be a time in milliseconds, before the year 10000");
 }
 
-/** Throws a RangeError. A settled cost may be 0. */
+/** Throws a RangeError for a wrong cost. A settled cost may be 0. */
 export function checkCost(cost: number, least: 0 | 1): void {
   if (!Number.isInteger(cost) || cost < least)
     throw new RangeError(`cost must be a whole number from ${least} on`);
 }
 
-/** The credential is checked first: who does not have it learns nothing of the key. */
+/** The credential is checked first, so that nobody without a credential learns anything about the key. */
 function refusalReason(
   { credentials, refused }: Policy,
   hash: string | undefined,
@@ -225,7 +225,7 @@ function refusalReason(
   return refused;
 }
 
-/** What bans the key: the policy's block, the host's block or the ban for strikes, whichever ends last. */
+/** Returns the policy's block, the host's block or the ban for strikes, whichever ends last. */
 export function banOf(
   { blocked }: Policy,
   { penalty, block }: Counters,

@@ -2,24 +2,24 @@
  * The headers of a verdict: the `X-RateLimit` triple, `RateLimit` and `RateLimit-Policy` of the IETF draft
  * (draft-ietf-httpapi-ratelimit-headers), and `Retry-After`.
  *
- * Pure. Waits are rounded up and at least 1, so that a client that waits for them is admitted.
+ * Pure. A wait is rounded up to whole seconds and is at least 1, so that a client that waits is admitted.
  */
 import type { Counted } from "./decide.ts";
 import { exhaustedWindow, lengthMsOf, type Quota, smallestWindow, type WindowView } from "./windows.ts";
 
-/** All are sent by default. */
+/** Each group of headers is sent unless its member is false. */
 export type HeaderOptions = {
   readonly xRateLimit?: boolean | undefined;
   readonly rateLimit?: boolean | undefined;
   readonly retryAfter?: boolean | undefined;
 };
 
-/** Timers of JavaScript overflow at longer waits, and end at once. `X-RateLimit-Reset` has the real end. */
+/** JavaScript's timers overflow at longer waits and fire at once. `X-RateLimit-Reset` names the real end. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
 type Shown = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
 
-/** By name. A request that costs more than a limit gets no `Retry-After`: no wait helps. */
+/** Returns the headers by name. A request that costs more than a limit gets no `Retry-After`. */
 export function headersOf(
   verdict: Counted,
   { xRateLimit = true, rateLimit = true, retryAfter = true }: HeaderOptions = {},
@@ -51,19 +51,19 @@ export function headersOf(
   };
 }
 
-/** Whether `verdict` leaves less: a client needs to know the scarcer of two limiters around one route. */
+/** Whether `verdict` leaves fewer requests. A client needs to know the scarcer of a route's two limits. */
 export function isScarcer(verdict: Counted, other: Counted): boolean {
   return shownBy(verdict).remaining < shownBy(other).remaining;
 }
 
-/** What refuses the request, or the window with the least remaining. */
+/** Returns the window or ban that refuses the request, or else the window with the fewest requests left. */
 function shownBy(verdict: Counted): Shown {
   switch (verdict.kind) {
     case "limited":
-      // While a deploy goes on, an object of another version may answer. It may name no window.
+      // During a deploy an object of another version may answer, and its verdict may have no window.
       return verdict.window ?? scarcest(verdict.quota);
     case "banned": {
-      // A ban may end before an exhausted window does. The wait is the longer one.
+      // A ban may end before an exhausted window does. The client has to wait for the later end.
       const exhausted = exhaustedWindow(verdict.quota, verdict.cost);
       if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
       return { limit: smallestWindow(verdict.quota).limit, remaining: 0, endsAtMs: verdict.ban.endsAtMs };
@@ -73,7 +73,7 @@ function shownBy(verdict: Counted): Shown {
   }
 }
 
-/** On a tie the longer window, which binds longer. */
+/** Returns the window with the fewest requests left. On a tie the longer window binds for longer. */
 function scarcest(quota: Quota): Shown {
   return quota.reduce((a, b) => {
     const difference = a.remaining - b.remaining || lengthMsOf(b) - lengthMsOf(a);

@@ -1,6 +1,6 @@
 /**
- * The policy that decides, as it was stored or loaded. A load that began before `forget` is never used: after
- * `forget` was answered, no decision is made by an older policy.
+ * The policy in force, from storage or from a load. The result of a load that began before `forget` is never
+ * used, so after `forget` has returned no decision is made by an older policy.
  *
  * Pure: `nowMs` is a parameter.
  */
@@ -10,7 +10,7 @@ export type Loaded = { readonly policy: Policy | null; readonly startedAtMs: num
 
 export type PolicyCacheOptions = {
   readonly load: () => Promise<Policy | null>;
-  /** Rejects if there is no result in time. The load goes on, and its late answer is used. */
+  /** Rejects if there is no result in time. The load goes on, and its late result is used. */
   readonly withTimeout: (load: Promise<void>) => Promise<void>;
   readonly maxAgeMs: number;
   readonly refreshMs: number;
@@ -22,7 +22,7 @@ export class PolicyCache {
   #loaded: Loaded | undefined;
   #loading: Promise<void> | undefined;
   #lastStartMs: number;
-  /** Loads are numbered. An answer up to the outdated one is not used: `forget`, or a newer answer, came first. */
+  /** Loads are numbered. After `forget` or a result, the results of loads up to `#outdated` are not used. */
   #loads = 0;
   #outdated = 0;
 
@@ -32,24 +32,24 @@ export class PolicyCache {
     this.#lastStartMs = options.stored?.startedAtMs ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** What to store, so that the policy outlives the memory. */
+  /** The policy to store with the counts, so that an eviction does not forget the policy. */
   get loaded(): Loaded | undefined {
     return this.#loaded;
   }
 
-  /** Undefined if none is young enough: wait for `load`, and ask again. Null: the key does not exist. */
+  /** Returns undefined without a policy that is young enough: await `load`, then ask again. Null: no key. */
   get(nowMs: number): Policy | null | undefined {
     const loaded = this.#loaded;
     return loaded && ageOf(loaded, nowMs) <= this.#options.maxAgeMs ? loaded.policy : undefined;
   }
 
-  /** Whether to load in the background. The last load's age counts: a failed one is not repeated at once. */
+  /** Whether to load in the background. A load that failed counts too, so it is not repeated at once. */
   isDue(nowMs: number): boolean {
     const last = { startedAtMs: this.#lastStartMs };
     return this.#loading === undefined && ageOf(last, nowMs) > this.#options.refreshMs;
   }
 
-  /** Joins the load under way. Rejects if it fails or takes too long: the next call then starts another. */
+  /** Joins the load under way, or starts a load. Rejects if the load fails or takes too long. */
   load(nowMs: number): Promise<void> {
     this.#loading ??= this.#start(nowMs);
     return this.#loading;

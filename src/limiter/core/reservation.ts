@@ -1,15 +1,16 @@
 /**
- * Reserving ahead: one write stores the counts of several requests before they are served. After a crash the
- * object goes on from what is stored: a key may lose what was reserved and not served, and never gains.
+ * Reserves ahead: one write stores the counts of several requests before they are served. After a crash the
+ * object goes on from the stored counts. A key may lose reserved requests that were not served, and never
+ * gains requests.
  *
  * Pure.
  */
 import { type Count, type Quota, smallestWindow } from "./windows.ts";
 
-/** Lower limits of the smallest window reserve nothing: each count is stored, and a crash loses none. */
+/** Below this limit of the smallest window, each count is stored at once, and a crash loses none. */
 const MIN_LIMIT = 300;
 
-/** How much a write reserves ahead: at most a tenth of each window's limit, and half of what is left. */
+/** Returns how much a write reserves: at most a tenth of each window's limit, and half of what is left. */
 export function reserveOf(quota: Quota): number {
   if (smallestWindow(quota).limit < MIN_LIMIT) return 0;
   return Math.min(
@@ -18,8 +19,8 @@ export function reserveOf(quota: Quota): number {
 }
 
 /**
- * Whether counts need no write: what is stored is of the same windows, not less than what is used, and
- * reserves no more than a write would now. A limit may have been lowered since, or a cost been given back.
+ * Whether the counts need no write: the stored counts are for the same windows, are not below `used`, and are
+ * at most `reserve` above. They can be further above after a lower limit or a settlement.
  */
 export function covers(stored: readonly Count[], used: readonly Count[], reserve: number): boolean {
   return used.every((count) =>

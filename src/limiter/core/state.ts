@@ -11,7 +11,7 @@ import { endOf } from "./windows.ts";
 
 /** A failed report is repeated after this time, and no alarm comes sooner. */
 export const RETRY_MS = 60_000;
-/** Storage is deleted this long after all is over: clocks differ, and the alarm is then rarely moved. */
+/** Storage is deleted this long after the last end: clocks differ, and moving an alarm costs a write. */
 const DELETE_AFTER_MS = 600_000;
 
 export type State = Counters & {
@@ -23,7 +23,7 @@ export type State = Counters & {
 
 export const NEW_STATE: State = { ...NOTHING_COUNTED, outbox: EMPTY_OUTBOX, alarmAtMs: null };
 
-/** Raised with each change of `Policy` that an older version cannot read. */
+/** Raise this number with each change of `Policy` that an older version cannot read. */
 const POLICY_VERSION = 1;
 
 export type Row = State & { readonly policyVersion: number };
@@ -32,13 +32,13 @@ export function rowOf(state: State): Row {
   return { ...state, policyVersion: POLICY_VERSION };
 }
 
-/** What an older version did not store is that of a new state. A policy in another form is loaded again. */
+/** Fills in members that an older version did not store. A policy in another form is loaded again. */
 export function stateOf({ policyVersion, ...row }: Row): State {
   const outbox = { ...EMPTY_OUTBOX, ...row.outbox };
   return { ...NEW_STATE, ...row, outbox, loaded: policyVersion === POLICY_VERSION ? row.loaded : undefined };
 }
 
-/** When the alarm is due; null for never. */
+/** Returns when the alarm is due, or null for never. */
 export function alarmDueAtMs(state: State, key: string, keeps: boolean, nowMs: number): number | null {
   const dueAtMs = nextTaskAtMs(state, key, keeps);
   return dueAtMs === null ? null : Math.max(dueAtMs, state.outbox.notBeforeMs, nowMs + RETRY_MS);
@@ -51,7 +51,7 @@ function nextTaskAtMs(state: State, key: string, keeps: boolean): number | null 
   return keeps ? null : deletableAtMs(state);
 }
 
-/** Whether nothing of the state matters any more: no window counts, no ban is remembered, all is reported. */
+/** Whether the state can be deleted: no window counts, no ban is remembered, and everything is reported. */
 export function isOver(state: State, nowMs: number): boolean {
   const isReported = unreportedHours(state.outbox).length === 0 && !isUrgent(state.outbox);
   return isReported && nowMs >= deletableAtMs(state);

@@ -1,5 +1,6 @@
 /**
- * Usage by hour and bans, until they are reported. Figures are absolute, so a report may be repeated.
+ * Usage by hour, bans and thresholds, until they are reported. Figures are absolute, so a report can come
+ * twice.
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
@@ -9,10 +10,10 @@ import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** What cannot be reported is in the row that each write stores. The oldest are dropped. */
+/** Each write stores all that is not reported: at most this many hours, bans and thresholds, the newest. */
 const MAX_KEPT = 48;
 
-/** Refusals in one minute of the hour, 0 to 59: how many by each window's name, or by "ban". */
+/** Refusals in one minute of the hour, 0 to 59. `by` counts them by the name of the window, or "ban". */
 export type RefusedMinute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
 
 /** The usage of one UTC hour. */
@@ -29,7 +30,7 @@ export type HourUsage = {
 /** The window, and the shares of its limit in percent, at which a key is reported at once. */
 export type Thresholds = { readonly window: string; readonly percents: readonly number[] };
 
-/** A key has used so much of a window, for the first time in the window and under this limit. */
+/** The key has used this share of a window for the first time in the window and under this limit. */
 export type ReachedThreshold = {
   readonly percent: number;
   readonly window: WindowView;
@@ -44,14 +45,13 @@ export type Report = {
 };
 
 export type Outbox = {
-  /** Oldest first. The last one stays when it is reported: a clock that ran back counts into it again. */
+  /** Oldest first. The last hour stays after its report: a clock that ran back counts into the hour again. */
   readonly hours: readonly HourUsage[];
   readonly isLastHourReported: boolean;
   readonly bans: readonly Ban[];
   readonly thresholds: readonly ReachedThreshold[];
-  /** Reported or not. */
   readonly lastThreshold: ReachedThreshold | null;
-  /** A report that failed is not repeated before; 0 if none has failed. */
+  /** A failed report is not repeated before this time. 0: no report has failed. */
   readonly notBeforeMs: number;
 };
 
@@ -64,7 +64,7 @@ export const EMPTY_OUTBOX: Outbox = {
   notBeforeMs: 0,
 };
 
-/** What a decision adds beside itself. */
+/** A ban that the decision began, and the thresholds to check. */
 export type Event = { readonly begun: Ban | null; readonly thresholds: Thresholds | undefined };
 
 const NO_REQUESTS = { admitted: 0, refused: 0, refusedWhileBanned: 0, refusedMinutes: [], limits: {} };
@@ -108,7 +108,7 @@ function reachedThreshold(
   return { percent, window, reachedAtMs: nowMs };
 }
 
-/** With so many more admitted in the newest hour: a reserve is used until the exact state is stored. */
+/** Adds reserved requests to the newest hour: they count as used until the exact state is stored. */
 export function withReserve(outbox: Outbox, requests: number): Outbox {
   const hours = outbox.hours.map((hour, i) =>
     i === outbox.hours.length - 1 ? { ...hour, admitted: hour.admitted + requests } : hour,
@@ -138,7 +138,7 @@ function addRefusal(hour: HourUsage, by: string, nowMs: number): HourUsage {
   return { ...hour, refusedMinutes: [...others, after] };
 }
 
-/** What is not reported: bans, thresholds and ended hours, and with `isAll` the current hour. */
+/** Returns bans, thresholds and ended hours that are not reported. `isAll` adds the current hour. */
 export function pendingReport(
   outbox: Outbox,
   key: string,
@@ -159,7 +159,7 @@ export function unreportedHours({ hours, isLastHourReported }: Outbox): readonly
   return isLastHourReported ? hours.slice(0, -1) : hours;
 }
 
-/** The outbox once the report has arrived. What was added meanwhile stays. */
+/** Returns the outbox without what has arrived in the report. Everything that was added since stays. */
 export function acknowledge(outbox: Outbox, report: Report): Outbox {
   const last = outbox.hours.at(-1);
   return {
@@ -172,25 +172,25 @@ export function acknowledge(outbox: Outbox, report: Report): Outbox {
   };
 }
 
-/** The outbox once a repeated report failed. The next waits for the key's minute: all may fail at once. */
+/** Delays the next report to the key's own minute: after an outage, the keys' reports come in no burst. */
 export function backOff(outbox: Outbox, key: string, nowMs: number): Outbox {
   const thisHourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS + ownMinuteMs(key);
   return { ...outbox, notBeforeMs: thisHourMs > nowMs ? thisHourMs : thisHourMs + HOUR_MS };
 }
 
-/** When an hour is reported: in the key's own minute of the next hour, so that reports come in no burst. */
+/** Returns the key's own minute in the next hour. Keys' minutes differ, so that reports come in no burst. */
 export function hourDueAtMs({ startMs }: HourUsage, key: string): number {
   return startMs + HOUR_MS + ownMinuteMs(key);
 }
 
-/** Within an hour. */
+/** Returns a time within an hour that depends on the key alone. */
 function ownMinuteMs(key: string): number {
   let hash = 0;
   for (let i = 0; i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) >>> 0;
   return (hash % 60) * MINUTE_MS;
 }
 
-/** When the newest hour is over; 0 without one. */
+/** Returns when the newest hour is over, or 0 without an hour. */
 export function hoursEndAtMs({ hours }: Outbox): number {
   return (hours.at(-1)?.startMs ?? -HOUR_MS) + HOUR_MS;
 }

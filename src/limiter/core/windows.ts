@@ -1,5 +1,5 @@
 /**
- * Fixed windows, aligned to UTC, and what each has used. All windows of a key are counted in one step.
+ * Fixed windows, aligned to UTC, and how much of each is used. All windows of a key are counted in one step.
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
@@ -14,21 +14,21 @@ const MAX_REQUESTS = 1_000_000_000;
 /** A window's length: a number of seconds that divides a day, a week from Monday on, or a calendar month. */
 export type WindowLength = number | "month";
 
-/** At most `requests` in each window. */
+/** Admits at most `requests` in each window. */
 export type Limit = { readonly name: string; readonly requests: number; readonly seconds: WindowLength };
 
 export const perMinute = (requests: number): Limit => ({ name: "minute", requests, seconds: 60 });
 export const perHour = (requests: number): Limit => ({ name: "hour", requests, seconds: 3_600 });
 export const perDay = (requests: number): Limit => ({ name: "day", requests, seconds: DAY_SECONDS });
-/** From Monday on, UTC. */
+/** A week from Monday, UTC. */
 export const perWeek = (requests: number): Limit => ({ name: "week", requests, seconds: WEEK_SECONDS });
 /** A calendar month, UTC. */
 export const perMonth = (requests: number): Limit => ({ name: "month", requests, seconds: "month" });
 
-/** What a window has used. A window is known by its length: it goes on under another name and limit. */
+/** How much of a window is used. The length names the window: a new name or limit resets no count. */
 export type Count = { readonly seconds: WindowLength; readonly startMs: number; readonly used: number };
 
-/** A window as a client sees it. `remaining` is never negative, although a lowered limit may be below. */
+/** A window as a client sees it. `remaining` is never negative, also after the limit was lowered. */
 export type WindowView = Count & {
   readonly name: string;
   readonly limit: number;
@@ -66,7 +66,7 @@ function isLength(seconds: WindowLength): boolean {
   );
 }
 
-/** The windows that `nowMs` is in. A clock that ran backwards stays in the newest window it was in. */
+/** Returns the windows at `nowMs`. If the clock ran back, the newest window that counted goes on. */
 export function quotaAt(counts: readonly Count[], limits: readonly Limit[], nowMs: number): Quota {
   return limits.map(({ name, requests, seconds }) => {
     const startMs = startOf(nowMs, seconds);
@@ -92,19 +92,19 @@ function startOfMonth(atMs: number, later: 0 | 1): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later);
 }
 
-/** `cost` more in every window. */
+/** Adds `cost` to every window. */
 export function spend(quota: Quota, cost: number): Quota {
   return quota.map((window) => viewOf({ ...window, used: window.used + cost }, window.name, window.limit));
 }
 
-/** The window that refuses a request; the last to end, as until then no such request is admitted. */
+/** Returns the window that refuses a request. If several refuse, the client has to wait for the last end. */
 export function exhaustedWindow(quota: Quota, cost: number): WindowView | undefined {
   return quota
     .filter(({ used, limit }) => used + cost > limit)
     .toSorted((a, b) => b.endsAtMs - a.endsAtMs || a.startMs - b.startMs)[0];
 }
 
-/** There is always one: `checkLimits` sees to it. */
+/** `checkLimits` makes sure that there is at least one window. */
 export function smallestWindow(quota: Quota): WindowView {
   return quota.reduce((a, b) => (lengthMsOf(b) < lengthMsOf(a) ? b : a));
 }
@@ -113,7 +113,7 @@ export function lengthMsOf({ startMs, endsAtMs }: WindowView): number {
   return endsAtMs - startMs;
 }
 
-/** What to keep of `quota`, and of windows that the limits do not name now and that are not over. */
+/** Returns the counts to keep: of `quota`, and of windows without a limit now until they are over. */
 export function countsOf(quota: Quota, before: readonly Count[], nowMs: number): readonly Count[] {
   const unnamed = before.filter(
     (count) => nowMs < endOf(count) && !quota.some(({ seconds }) => seconds === count.seconds),

@@ -1,15 +1,15 @@
-/** Middleware: reads the key of a request, or answers 401. Whether the key is valid, its limiter decides. */
+/** Reads the key of a request, or answers 401. The key's limiter decides whether the key is valid. */
 import { createMiddleware } from "hono/factory";
 import type { AppEnv, Bindings, Key } from "../context.ts";
 import { ApiError, DOCS_LINK, type Refusal } from "../errors.ts";
 import { parseKey } from "./key.ts";
 import { hashKey, type MacKeys } from "./mac.ts";
 
-/** RFC 9110: the scheme has any case. */
+/** RFC 9110: the case of the scheme does not matter. */
 const CREDENTIAL = /^Bearer +(\S.*)$/i;
 const CHALLENGE = 'Bearer realm="store-orders"';
 
-/** No I/O after the isolate's first request. */
+/** Does no I/O after the isolate's first request. */
 export function authenticate(macKeys: MacKeys) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));
@@ -21,7 +21,7 @@ export function authenticate(macKeys: MacKeys) {
   });
 }
 
-/** Throws the 401 if the service has not made the key. */
+/** Throws a 401 if the service did not make the key. */
 async function verifiedKey(macKeys: MacKeys, env: Bindings, credential: string): Promise<Key> {
   const key = parseKey(credential);
   if (key === undefined) throw invalidKey({ reason: "malformed" });
@@ -29,12 +29,12 @@ async function verifiedKey(macKeys: MacKeys, env: Bindings, credential: string):
   return { id: key.id, location: key.location, hash: await hashKey(credential) };
 }
 
-/** The token of `Authorization: Bearer <token>`; undefined without such a credential. */
+/** Returns the token of `Authorization: Bearer <token>`, or undefined. */
 export function bearerCredential(authorization: string | undefined): string | undefined {
   return authorization?.match(CREDENTIAL)?.[1];
 }
 
-/** It is the same for all causes (ADR-1), which only the log tells apart. */
+/** The 401 is the same for all reasons (ADR-1). Only the log has the reason. */
 export function invalidKey(refusal: Refusal): ApiError {
   return unauthorized(`${CHALLENGE}, error="invalid_token"`, refusal);
 }

@@ -1,12 +1,12 @@
 /**
- * The shape of an API key: `sok_`, the location of its limiter (1 character), the key's id (12), a secret (26)
+ * The form of an API key: `sok_`, the location of the limiter (1 character), the key's id (12), a secret (26)
  * and a MAC (6), in base62 (ADR-2).
  *
  * Pure: random bytes are a parameter.
  */
 import { LOCATIONS } from "../db/values.ts";
 
-/** Where a key's limiter is created: one of Cloudflare's location hints. */
+/** Where a key's limiter is created, as one of Cloudflare's location hints. */
 export type Location = (typeof LOCATIONS)[number];
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
@@ -19,23 +19,23 @@ const KEY = new RegExp(
   `^(?<signed>sok_(?<place>[0-9A-Za-z])(?<id>[0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})(?<mac>[0-9A-Za-z]{${MAC_LENGTH}})$`,
 );
 
-/** The largest multiple of 62 in a byte. Bytes from here on are drawn again: low digits would be likelier. */
+/** The largest multiple of 62 in a byte. Higher bytes are drawn again, or low digits would be likelier. */
 const UNBIASED_BYTES = 248;
 
 /** `randomBytes(n)` must return n bytes from a CSPRNG. */
 export type RandomBytes = (count: number) => Uint8Array;
 
 export type ParsedKey = {
-  /** `key_…`: names the key's limiter, and the caller in logs and in `cancelled_orders`. */
+  /** `key_…`. The id names the key's limiter, and the caller in logs and in `cancelled_orders`. */
   readonly id: string;
-  /** Null: near the first request. */
+  /** Null: the limiter is created near the first request. */
   readonly location: Location | null;
-  /** What the MAC is made of. */
+  /** The text that the MAC signs. */
   readonly signed: string;
   readonly mac: string;
 };
 
-/** Undefined if the text has not the shape of a key. */
+/** Returns undefined if the text does not have the form of a key. */
 export function parseKey(text: string): ParsedKey | undefined {
   const { signed = "", place = "", id = "", mac = "" } = KEY.exec(text)?.groups ?? {};
   if (signed === "") return undefined;
@@ -46,33 +46,33 @@ export function isKeyId(text: string): boolean {
   return new RegExp(`^key_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
 }
 
-/** A new id, with no time in it. A client can make the id: a request sent again makes no second key. */
+/** Makes an id without a time in it. A client can make the id, so a repeated request makes no second key. */
 export function mintKeyId(randomBytes: RandomBytes): string {
   return `key_${randomDigits(ID_LENGTH, randomBytes)}`;
 }
 
-/** A new key without its MAC. */
+/** Makes a key without its MAC. */
 export function mintUnsigned(id: string, location: Location | null, randomBytes: RandomBytes): string {
   const place = location === null ? 0 : LOCATIONS.indexOf(location) + 1;
   return `sok_${ALPHABET.charAt(place)}${id.slice("key_".length)}${randomDigits(SECRET_LENGTH, randomBytes)}`;
 }
 
-/** Whether the text has a key in it, or the beginning of one. */
+/** Whether the text contains a key or the beginning of a key. */
 export function hasKey(text: string): boolean {
   return /sok_[0-9A-Za-z]{8}/.test(text);
 }
 
-/** What has a key's shape in a text such as `Bearer sok_…`. */
+/** Finds a key in a text such as `Bearer sok_…`. */
 export function keyIn(text: string): string | undefined {
   return KEY_IN_TEXT.exec(text)?.[0];
 }
 
-/** What an operator sees of a key. People read out the last characters, so they are among them (ADR-3). */
+/** Returns the part of a key that operators see. People read out the last characters (ADR-3). */
 export function maskKey(key: string): string {
   return `${key.slice(0, "sok_".length + 2)}…${key.slice(-4)}`;
 }
 
-/** The last digits of a whole number. */
+/** Returns the last digits of a whole number. */
 export function base62(value: number, length: number): string {
   let digits = "";
   for (let rest = value; digits.length < length; rest = Math.floor(rest / ALPHABET.length)) {

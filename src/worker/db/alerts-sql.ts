@@ -1,26 +1,26 @@
-/** D1: stores alerts, which the operator's side sends (ADR-28). */
+/** D1: stores alerts. The code of the operator sends them (ADR-28). */
 import { type SQL, sql } from "drizzle-orm";
 import { DAY_SECONDS } from "../time.ts";
 import { rfc3339Sql } from "./database.ts";
 import type { STORED_ALERT_TYPES } from "./values.ts";
 
-/** Bounded, as it is one statement. The next hour has the others. */
+/** The most alerts of one statement. The next hour stores the others. */
 const MAX_EXPIRING_KEYS = 1_000;
 const EXPIRING_DAYS = 7;
 
 export type NewAlert = {
-  /** The same for the same event, which may be found twice. */
+  /** An event has the same id each time, because an event can be found twice. */
   readonly id: string;
   readonly type: (typeof STORED_ALERT_TYPES)[number];
   /** Unix seconds. */
   readonly at: number;
   /** The sentence after the key's name. */
   readonly says: string;
-  /** Beside the key's id, name and owner. */
+  /** Further members beside the key's id, name and owner. */
   readonly data: Readonly<Record<string, string | number | null>>;
 };
 
-/** Once, if the condition holds when the batch runs. */
+/** Stores an alert once, if the condition holds when the batch runs. */
 export function insertAlert(keyId: string, alert: NewAlert, condition: SQL = sql`true`): SQL {
   const { id, type, at, says, data } = alert;
   const values = { id: sql`${id}`, says: sql`${says}`, data: sql`${JSON.stringify(data)}` };

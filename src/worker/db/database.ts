@@ -1,32 +1,33 @@
-/** Opens the database, runs transactions, and distinguishes outages of D1 from errors in our SQL. */
+/** Opens the database, runs transactions, and tells outages of D1 from errors in our SQL. */
 import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { ApiError, causesOf } from "../errors.ts";
 
-/** The D1 binding, or a session of it. */
+/** The D1 binding or a D1 session. */
 type Client = Pick<D1Database, "prepare" | "batch">;
 
 export type Database = DrizzleD1Database & { readonly $client: Client };
 
-/** Opened with the binding, every query goes to the primary. */
+/** With the binding, every query goes to the primary. */
 export function openDatabase(client: Client): Database {
   const wrapping: Client = {
     prepare: (query) => client.prepare(query),
-    // drizzle wraps the errors of single queries only, and a lost connection does not say which one it was.
+    // drizzle wraps the errors of single queries only. Without this wrapper, a connection to D1 that is lost
+    // in a batch would look like a lost connection to the client.
     batch: <Row>(statements: D1PreparedStatement[]) =>
       client.batch<Row>(statements).catch((thrown) => {
         throw new DrizzleQueryError("(a batch)", [], thrown);
       }),
   };
-  // drizzle has no type for sessions (drizzle-orm#4522). Its driver calls these two members only.
+  // drizzle has no type for sessions (drizzle-orm#4522). drizzle's driver calls these two members only.
   return drizzle(wrapping as D1Database);
 }
 
-/** SQL text, or a query of drizzle's builder. */
+/** SQL text, or a query that drizzle built. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
 
-/** SQL of a time in Unix seconds as text, in the form of `rfc3339`. */
+/** SQL that writes a time in Unix seconds in the form of `rfc3339`. */
 export function rfc3339Sql(seconds: SQL): SQL {
   return sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${seconds}, 'unixepoch')`;
 }
@@ -34,8 +35,8 @@ export function rfc3339Sql(seconds: SQL): SQL {
 const dialect = new SQLiteAsyncDialect();
 
 /**
- * One transaction, all or nothing. Returns each statement's rows; the caller names their types. drizzle's own `batch`
- * does not accept SQL text with parameters.
+ * Runs the statements in one transaction and returns each statement's rows. The caller names the types of the
+ * rows. drizzle's own `batch` does not accept SQL text with parameters.
  */
 export async function transact<Rows extends readonly unknown[]>(
   db: Database,
@@ -46,25 +47,25 @@ export async function transact<Rows extends readonly unknown[]>(
     return db.$client.prepare(sql).bind(...params);
   });
   const results = await db.$client.batch(prepared);
-  // D1 returns one result for each statement, in order. The SQL decides the rows' types, which the caller has named.
+  // D1 returns one result for each statement, in order. The caller has named the types of the rows.
   return results.map((result) => result.results) as { [K in keyof Rows]: Rows[K][] };
 }
 
-/** D1 has no error codes, only messages. A message about the SQL or its data matches OUR_ERROR. */
+/** D1 has no error codes, only messages. A message about our SQL or its data matches OUR_ERROR. */
 const FROM_D1 = /D1_\w*ERROR|D1 DB|Cannot resolve D1|storage caused object to be reset/;
-/** The runtime says so of a client's upload, too, so it is an outage only if a query failed with it. */
+/** A client's upload can fail with the same message, so only a query that failed with it is an outage. */
 const LOST_CONNECTION = /Network connection lost|internal error; reference/i;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
-/** Whether D1 refused the SQL or its data, so that nothing is stored. After another failure it may be. */
+/** Whether D1 refused the SQL or its data, and stored nothing. After another failure, data may be stored. */
 export function isRefusedByDatabase(thrown: unknown): boolean {
   return OUR_ERROR.test(messagesOf(thrown));
 }
 
-/** Whether the trigger or constraint of migrations/ with this name refused a batch. */
+/** Whether a trigger or constraint with this name refused a batch. */
 export function isRefusedBy(name: string, thrown: unknown): boolean {
-  // Its message can have text of the request.
+  // The message of an ApiError can contain text of the request.
   return !(thrown instanceof ApiError) && messagesOf(thrown).includes(name);
 }
 
@@ -75,7 +76,7 @@ export function isDatabaseOutage(thrown: unknown): boolean {
   return (FROM_D1.test(text) || (isQuery && LOST_CONNECTION.test(text))) && !OUR_ERROR.test(text);
 }
 
-/** Without those of drizzle, which have the query's parameters, and so text of the request. */
+/** Leaves out drizzle's messages, because they contain the parameters, and so text of the request. */
 function messagesOf(thrown: unknown): string {
   const causes = causesOf(thrown).filter((cause) => !(cause instanceof DrizzleQueryError));
   return causes.map((cause) => (cause instanceof Error ? cause.message : "")).join("\n");

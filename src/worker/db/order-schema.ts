@@ -1,12 +1,12 @@
 /**
- * The D1 tables of orders as drizzle sees them, as in schema.ts. int64 columns are read and written as decimal text, because
- * a JavaScript number silently rounds past 2^53 (ADR-5).
+ * The D1 tables of orders, as schema.ts has the others. int64 columns are read and written as decimal text,
+ * because a JavaScript number silently rounds past 2^53 (ADR-5).
  */
 import { sql } from "drizzle-orm";
 import { check, customType, index, integer, sqliteTable, sqliteView, text } from "drizzle-orm/sqlite-core";
 import { ORDER_STATUSES } from "./values.ts";
 
-/** An INTEGER whose 64 bits matter: bound as text, which the column's affinity turns into an exact integer. */
+/** An INTEGER of 64 bits, bound as text. The column's affinity makes an exact integer of the text. */
 const int64Column = customType<{ data: string; driverData: string }>({
   dataType: () => "integer",
   toDriver: (value) => value,
@@ -44,7 +44,7 @@ export const cancelledOrders = sqliteTable(
   (table) => [index("cancelled_orders_by_order").on(table.orderId)],
 );
 
-/** The change feed of the orders. Its last row is the current revision of the list. */
+/** The change feed of the orders. The last row is the current revision of the list. */
 export const orderChanges = sqliteTable("order_changes", {
   revision: integer().primaryKey(),
   orderId: int64Column("order_id").notNull(),

@@ -1,6 +1,6 @@
 /**
- * The D1 tables as drizzle sees them. The migrations hold what drizzle cannot express (STRICT, COLLATE, triggers,
- * WITHOUT ROWID); a test compares the two column by column.
+ * The D1 tables as drizzle sees them. drizzle cannot express STRICT, COLLATE, triggers and WITHOUT ROWID, so
+ * the migration is written by hand. A test compares both column by column.
  *
  * Times are Unix seconds unless the name ends in `Ms`. The tables of orders are in order-schema.ts.
  */
@@ -35,16 +35,16 @@ export const apiKeys = sqliteTable(
     ownerName: text("owner_name"),
     ownerEmail: text("owner_email"),
     note: text(),
-    /** The four texts above in the form in which they are sought, a line each. */
+    /** The four texts above in the form for searches, one text a line. */
     search: text().notNull().default(""),
-    /** The owner's name, or else e-mail, without regard to case. Empty: no owner. */
+    /** The owner's name, or else the owner's e-mail, folded. Empty: no owner. */
     ownerKey: text("owner_key").notNull().default(""),
     plan: text()
       .notNull()
       .references(() => plans.id),
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
-    /** They replace the limits above, and those of the plan, until their end, a midnight UTC. */
+    /** Temporary limits replace the key's and the plan's limits until `temporary_until`, a UTC midnight. */
     temporaryRequestsPerMinute: integer("temporary_requests_per_minute"),
     temporaryRequestsPerDay: integer("temporary_requests_per_day"),
     temporaryUntil: integer("temporary_until"),
@@ -57,7 +57,7 @@ export const apiKeys = sqliteTable(
     /** A ban that an operator set. */
     bannedUntil: integer("banned_until"),
     banReason: text("ban_reason"),
-    /** The last ban for strikes, if an operator has lifted it or replaced it. */
+    /** The last ban for strikes, if an operator has lifted or replaced that ban. */
     pardonedBanId: text("pardoned_ban_id"),
   },
   (table) => [
@@ -91,13 +91,13 @@ export const keySecrets = sqliteTable(
   ],
 );
 
-/** Used keys whose limiters have not been told of a change. Triggers write the rows. */
+/** Used keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
 export const untoldKeys = sqliteTable("untold_keys", {
   keyId: text("key_id").primaryKey(),
   token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
 });
 
-/** What a limiter has reported of one UTC day, which is the day's start. */
+/** A limiter's report of a UTC day. `day` is the day's start. */
 export const usage = sqliteTable(
   "usage",
   {
@@ -116,7 +116,7 @@ export const usage = sqliteTable(
   ],
 );
 
-/** The keys of the MAC that API keys carry, in hex. The newest signs, all are accepted. */
+/** The MAC keys, in hex. The newest MAC key signs API keys, and the MAC of every row is accepted. */
 export const macKeys = sqliteTable("mac_keys", {
   id: integer().primaryKey(),
   key: text().notNull(),
@@ -142,7 +142,7 @@ export const bans = sqliteTable(
   ],
 );
 
-/** What the webhook is told. Pending while there is a next attempt. */
+/** The alerts for the webhook. An alert is pending while it has a next attempt. */
 export const alerts = sqliteTable(
   "alerts",
   {
@@ -184,11 +184,13 @@ export const auditLog = sqliteTable(
   ],
 );
 
-/** Who is signed in to the console with a token. The hashes are of the cookie's value, and of it with the token. */
+/** Sessions of operators who signed in to the console with a token. */
 export const consoleSessions = sqliteTable("console_sessions", {
+  /** The hash of the cookie's value. */
   idHash: text("id_hash").primaryKey(),
   /** What the operator typed. */
   name: text(),
+  /** The hash of the cookie's value and the token. */
   tokenHash: text("token_hash").notNull(),
   endsAt: integer("ends_at").notNull(),
   seenAt: integer("seen_at").notNull(),

@@ -1,13 +1,13 @@
-/** D1 sessions: which copy of the database answers (ADR-19). Without read replication: the primary. */
+/** D1 sessions choose the copy of the database (ADR-19). Without read replication the primary answers. */
 import type { Bindings } from "../context.ts";
 import { logError } from "../log.ts";
 import { settingsOf } from "../settings.ts";
 import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
 
-/** A session that begins at a bookmark reads no earlier state. Bookmarks of one database sort as text. */
+/** A state of the database. A session from a bookmark reads no earlier state. Bookmarks sort as text. */
 export type Bookmark = string;
 
-/** The later of two bookmarks; undefined if there is none. */
+/** Returns the later bookmark, or undefined if both are undefined. */
 export function laterBookmark(a: Bookmark | undefined, b: Bookmark | undefined): Bookmark | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   return a > b ? a : b;
@@ -15,18 +15,18 @@ export function laterBookmark(a: Bookmark | undefined, b: Bookmark | undefined):
 
 export type Session = {
   readonly db: Database;
-  /** The latest state that the session has read or written; undefined before its first query and without replication. */
+  /** The latest state that the session has used. Undefined before the first query and without replication. */
   bookmark(): Bookmark | undefined;
 };
 
-/** A session whose first query goes to the primary. */
+/** Opens a session whose first query goes to the primary. */
 export function openPrimarySession(env: Bindings): Session {
   return openSession(env, "first-primary");
 }
 
 /**
- * Reads from the nearest copy that has the state of `atLeast`, from the primary if that copy fails. Without a bookmark the
- * copy may be as old as its replication lag, which D1 does not bound.
+ * Reads from the nearest copy that has the state of `atLeast`, or from the primary if that copy fails. If
+ * there is no bookmark, the copy may be old: D1 does not bound the replication lag.
  */
 export async function readNearest<T>(
   env: Bindings,
@@ -37,7 +37,7 @@ export async function readNearest<T>(
   try {
     return await read(openSession(env, atLeast ?? "first-unconstrained"));
   } catch (thrown) {
-    // It refuses SQL that needs a migration which it does not have yet.
+    // A copy that lacks the last migration refuses SQL that needs the migration.
     if (!isDatabaseOutage(thrown) && !isRefusedByDatabase(thrown)) throw thrown;
     logError("replica_failed", thrown);
     return read(openPrimarySession(env));

@@ -1,4 +1,4 @@
-/** D1: the keys whose limiters have not been told of a change. Triggers of migrations/ write the rows. */
+/** D1: the keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
 import { type SQL, sql } from "drizzle-orm";
 import type { Location } from "../auth/key.ts";
 import type { Database, Statement } from "./database.ts";
@@ -9,20 +9,20 @@ export type UntoldKey = {
   readonly id: string;
   readonly location: Location | null;
   readonly token: string;
-  /** How many of the keys that were asked for are untold. */
+  /** How many keys of the query are untold. */
   readonly untold: number;
 };
 
-/** In random order, so that limiters that cannot be reached do not keep the others waiting. */
+/** The order is random, so that limiters that cannot be reached do not keep the other limiters waiting. */
 export async function listUntoldKeys(db: Database, keys: KeysToTell, limit: number): Promise<UntoldKey[]> {
-  // A key that was deleted with plain SQL has a limiter, too.
+  // A left join, because a key that was deleted with plain SQL has a limiter, too.
   return db.all<UntoldKey>(sql`
     select u.key_id as id, k.location, u.token, count(*) over () as untold
     from untold_keys u left join api_keys k on k.id = u.key_id
     where ${isAmong(keys)} order by random() limit ${limit}`);
 }
 
-/** A key that has changed since the row was read keeps its row. */
+/** Deletes the rows of keys that were told. A key that has changed since then keeps its row. */
 export async function deleteToldKeys(db: Database, told: readonly UntoldKey[]): Promise<void> {
   const rows = JSON.stringify(told.map(({ id, token }) => [id, token]));
   await db.run(sql`
@@ -30,7 +30,7 @@ export async function deleteToldKeys(db: Database, told: readonly UntoldKey[]): 
     where (key_id, token) in (select value ->> 0, value ->> 1 from json_each(${rows}))`);
 }
 
-/** Keys that were never used, too: a restored database may have forgotten a first use. */
+/** Marks keys as untold, also without a first use: a restored database may have forgotten the first use. */
 export function markUntold(keys: KeysToTell): Statement {
   return sql`
     insert into untold_keys (key_id) select k.id from api_keys k where ${isAmong(keys)}

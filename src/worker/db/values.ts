@@ -1,4 +1,4 @@
-/** The allowed values of columns such as `status`. Pure, without the schema: the CLI loads no drizzle. */
+/** The allowed values of columns such as `status`. Not in schema.ts, because the CLI loads no drizzle. */
 import { DAY_SECONDS } from "../time.ts";
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
@@ -12,15 +12,15 @@ export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] 
 /** The statuses of orders that can be shipped. */
 export const IN_STORE: readonly string[] = ["pending", "processing"];
 
-/** How many units an order has at least. */
+/** The least quantity of an order. */
 export const MIN_QUANTITY = 0;
 
-/** One batch of D1 ships them, each with its audit row. */
+/** One batch of D1 ships this many orders, each with its audit row. */
 export const MAX_ORDERS_PER_SHIPMENT = 500;
 
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
-/** What the webhook is told. A test alert is sent at once and not stored. */
+/** The types of stored alerts. A test alert is sent at once and not stored. */
 export const STORED_ALERT_TYPES = [
   "ban.started",
   "ban.set",
@@ -32,7 +32,7 @@ export const STORED_ALERT_TYPES = [
 
 export const ALERT_STATES = ["pending", "delivered", "failed"] as const;
 
-/** What the audit log calls each change. */
+/** The audit log's name of each change. */
 export const AUDIT_CALLS = [
   "keys.create",
   "keys.update",
@@ -57,7 +57,7 @@ export type AuditCall = (typeof AUDIT_CALLS)[number];
 /** Cloudflare's location hints for Durable Objects. */
 export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 
-/** What rows of usage are of. */
+/** How usage is divided into rows. */
 export const USAGE_PERIODS = ["hour", "day"] as const;
 export const USAGE_GROUPS = ["key", "owner", "plan"] as const;
 export const USAGE_SORTS = ["admitted", "refused", "percent", "near", "peak", "name"] as const;
@@ -66,11 +66,11 @@ export type UsagePeriod = (typeof USAGE_PERIODS)[number];
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export type UsageSort = (typeof USAGE_SORTS)[number];
 
-/** The highest limits that the admin API accepts: what one object serves all day, 500 requests a second. */
+/** The highest limits that the admin API accepts. An object can serve 500 requests a second all day. */
 export const MAX_REQUESTS_PER_MINUTE = 30_000;
 export const MAX_REQUESTS_PER_DAY = MAX_REQUESTS_PER_MINUTE * 1_440;
 
-/** The longest time for which an operator can give a key other limits. */
+/** The longest time that an operator can give to temporary limits. */
 export const MAX_TEMPORARY_LIMIT_DAYS = 366;
 
 /** The longest ban that an operator can set. */

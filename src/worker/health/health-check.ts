@@ -1,4 +1,4 @@
-/** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second, whoever asks. */
+/** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second. */
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
 import { countUntoldKeys } from "../db/untold-keys-sql.ts";
@@ -6,16 +6,16 @@ import { logError } from "../log.ts";
 import { SingleFlight } from "../single-flight.ts";
 import { withTimeout } from "../with-timeout.ts";
 
-/** A monitor polls less often. More requests than that share a result. */
+/** Requests within this time share a result. */
 const REPEAT_CHECK_AFTER_MS = 1_000;
 
 const CHECK_TIMEOUT_MS = 2_000;
 
-/** A limiter of no key. `forget` stores nothing. */
+/** The name of a limiter that no key has. `forget` stores nothing there. */
 const PROBED_LIMITER = "health";
 
 export type Health = {
-  /** What cannot be reached; empty if all is well. */
+  /** The parts that cannot be reached. Empty if all is well. */
   readonly failures: readonly string[];
   /** Keys whose limiters have not been told of a change. */
   readonly untoldKeys: number;

@@ -1,4 +1,4 @@
-/** `GET /health`, for monitors and deploys: no key, no count. */
+/** `GET /health`, for monitors and deploys. A request needs no key and is not counted. */
 import { Hono } from "hono";
 import type { AppEnv } from "../context.ts";
 import { renderError, unavailable } from "../errors.ts";

@@ -5,7 +5,7 @@ import { ApiError } from "../errors.ts";
 import { withTimeout } from "../with-timeout.ts";
 import { isInt64 } from "./int64.ts";
 
-/** After it the answer is a 503, and D1 may still cancel the order. */
+/** After this time the answer is a 503, and D1 may still cancel the order. */
 export const MAX_CANCEL_MS = 10_000;
 
 const CONDITION_FALSE = "The condition of the request is false, so the order was not cancelled.";
@@ -14,20 +14,20 @@ type Cancel = {
   readonly keyId: string;
   readonly requestId: string;
   readonly atSeconds: number;
-  /** Whether the request's `If-Match` and `If-None-Match` are true. */
+  /** Whether the conditions in `If-Match` and `If-None-Match` are true. */
   readonly isConditionTrue: boolean;
 };
 
 /** Moves the order to `cancelled_orders`. Throws a 404, a 409, or a 412 if the condition is false. */
 export async function cancelOrder(db: Database, orderId: string, cancel: Cancel): Promise<void> {
-  // What is no id is not repeated: it may be a key.
+  // The message does not repeat the text, because the text may be an API key.
   if (!isInt64(orderId)) throw new ApiError("order_not_found", "There is no such order: its id is an int64.");
   const [, [deleted], [remaining]] = await withTimeout(moveOrder(db, orderId, cancel), MAX_CANCEL_MS);
   if (deleted) return;
   if (!remaining) throw new ApiError("order_not_found", `There is no order ${orderId}.`);
   if (remaining.status === "shipped")
     throw new ApiError("order_already_shipped", "The order has already shipped and cannot be cancelled.");
-  // Last: an error without the condition goes before the condition (RFC 9110, 13.2.1).
+  // The condition is checked last: another error goes before a false condition (RFC 9110, 13.2.1).
   if (remaining.status === "pending") throw new ApiError("precondition_failed", CONDITION_FALSE);
   throw new ApiError("order_not_cancellable", "Only a pending order can be cancelled.");
 }

@@ -1,4 +1,4 @@
-/** The bodies of lists that one isolate is sending. Their number, time and bytes are bounded. */
+/** The bodies of lists that an isolate is sending. Their number, time and size are bounded. */
 import { unavailable } from "../errors.ts";
 import { logError } from "../log.ts";
 import { MAX_LISTS_BYTES } from "../memory.ts";
@@ -8,28 +8,28 @@ import type { Chunk } from "./list-sql.ts";
 export const MAX_BODIES = 64;
 export const MAX_BODIES_PER_KEY = 16;
 export const MAX_BODY_MS = 5 * 60_000;
-/** The body of a client that hung up before is neither read nor cancelled. */
+/** If the client hung up before its body starts, the body is neither read nor cancelled. */
 export const MAX_MS_BEFORE_START = 10_000;
 
 const encoder = new TextEncoder();
 
-/** Plain data: a request ends another body by emptying its place, and does not touch its stream. */
+/** A body's place is plain data: a request ends another request's body by emptying the place. */
 type Place = { readonly keyId: string; chunks: readonly Chunk[]; endsAtMs: number };
 type ReadMore = (chunk: Chunk) => Promise<readonly Chunk[]>;
 
 export class ListBodies {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #places = new Set<Place>();
-  /** The last list of one chunk: its readers share the buffer, and take no place. */
+  /** The last list of one chunk. Readers share the buffer and take no place. */
   #small: { readonly orders: Uint8Array; readonly body: Uint8Array } | undefined;
   readonly #kept: () => readonly Chunk[];
 
-  /** `kept`: the chunks of the list that is kept, which bodies share if they send the same list. */
+  /** `kept` returns the chunks of the kept list. Bodies that send the same list share the chunks. */
   constructor(kept: () => readonly Chunk[]) {
     this.#kept = kept;
   }
 
-  /** The orders as a JSON array. Throws a 503 if too many bodies are being sent, in all or of the key. */
+  /** Sends the orders as a JSON array. Throws a 503 if the isolate or the key has too many bodies. */
   open(chunks: readonly Chunk[], keyId: string, requestId: string, readMore: ReadMore): BodyInit {
     if (chunks[0]?.bytes && chunks.length === 1) return this.#whole(chunks[0].bytes);
     const place = this.#take(keyId, chunks);

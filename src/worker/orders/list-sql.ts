@@ -1,28 +1,28 @@
-/** D1: the list of orders as JSON text, which SQLite writes with all digits. Ids are decimal text (ADR-5). */
+/** D1: the list of orders as JSON text. SQLite writes all digits. Ids are decimal text (ADR-5). */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { MAX_LIST_BYTES } from "../memory.ts";
 
-/** A state of the list. `token` tells two revisions of one number apart, after a restore of the database. */
+/** A state of the list. After a restore, `token` tells two revisions with the same number apart. */
 export type Revision = { readonly number: number; readonly token: string };
 
-/** The orders from the id `low` on, up to the next chunk: `,{…},{…}`. Null: not read. */
+/** The orders from the id `low` on, up to the next chunk: `,{…},{…}`. An unread chunk has null. */
 export type Chunk = { readonly low: string; readonly bytes: Uint8Array | null };
 
-/** The chunks cover all ids, so each new order falls into one of them. A chunk that was read shows the revision. */
+/** The chunks cover all ids, so each new order falls into a chunk. A chunk that was read shows `revision`. */
 export type List = { readonly revision: Revision; readonly chunks: readonly Chunk[] };
 
-/** The revisions that a list was read at, the earliest first. */
+/** The revisions of the chunks that were read, the earliest first. */
 export type Seen = readonly [Revision, ...Revision[]];
 
 export const UNREAD: readonly Chunk[] = [{ low: String(-(2n ** 63n)), bytes: null }];
 const MAX_ID = String(2n ** 63n - 1n);
 
-/** An order has at most 147 bytes. A test makes the sizes small. */
+/** An order has at most 147 bytes. A test sets smaller sizes. */
 export const SIZES = {
   ordersPerPage: 10_000, // 1.5 MB: D1 has 2 MB for one string
   ordersPerChunk: 1_000, // what one change costs to read again
-  // One statement reads so many chunks again, with so many changes in each: at most 14 MB.
+  // A statement reads at most this many chunks again, with this many changes in each: 14 MB.
   chunksReadAgain: 64,
   changesPerChunk: 500,
   maxChanges: 10_000, // after more, reading the whole table costs less
@@ -30,16 +30,16 @@ export const SIZES = {
   ordersPerStreamedPage: 2_000, // 2 million orders take 1,000 queries, D1's maximum for a request
 };
 
-/** The current revision. Reads one row. */
+/** Returns the current revision. Reads one row. */
 export async function readRevision(db: Database): Promise<Revision> {
   const last = sql`select revision as number, token from order_changes order by revision desc limit 1`;
   return await db.get<Revision>(last);
 }
 
-/** Up to `limit` orders from the id `low` on, below `end`. If there are more, the last chunk is not read. */
+/** Returns up to `limit` orders from `low` to below `end`. If there are more, the last chunk is not read. */
 export async function readPage(db: Database, limit: number, low: string, end?: string): Promise<List> {
   const below = end === undefined ? sql`true` : sql`id < cast(${end} as integer)`;
-  // One more tells that there are more.
+  // An order beyond the limit shows that there are more.
   const orders = ordersIn(sql`id >= cast(${low} as integer) and ${below} order by id limit ${limit + 1}`);
   const { json, ...revision } = await db.get<Revision & { json: string }>(
     sql`select revision as number, token, ${orders} as json from order_changes order by revision desc limit 1`,
@@ -50,9 +50,10 @@ export async function readPage(db: Database, limit: number, low: string, end?: s
 type ChangesRow = Revision & { isKnown: number; low: string; json: string | null };
 
 /**
- * Reads each chunk again in which an order has changed since the first of the revisions seen. A chunk with too many
- * changes comes back unread. So does the whole list, if the feed lacks some of the changes since, or if the database
- * was restored to a time before one of the revisions. A change is in the last chunk that begins at its id or before.
+ * Reads each chunk again that has changed since the first revision in `seen`. A chunk with too many changes
+ * comes back unread. The whole list comes back unread if the feed lacks changes since that revision, or if
+ * the database was restored to an earlier time. A change belongs to the last chunk whose `low` is not above
+ * the changed id.
  */
 export async function readChanges(db: Database, seen: Seen, chunks: readonly Chunk[]): Promise<List> {
   const base = seen[0].number;
@@ -88,7 +89,7 @@ export async function readChanges(db: Database, seen: Seen, chunks: readonly Chu
   return { revision, chunks: joined(chunks.flatMap((chunk, i) => read.get(i) ?? chunk)) };
 }
 
-/** An empty chunk becomes part of the one before, and so does one that is not read of another. */
+/** Joins an empty chunk to the chunk before, and an unread chunk to an unread chunk before. */
 function joined(chunks: readonly Chunk[]): readonly Chunk[] {
   const isPart = ({ bytes }: Chunk, before: Chunk | undefined) =>
     before && (bytes === null ? before.bytes === null : bytes.byteLength === 0);
@@ -101,10 +102,10 @@ function ordersIn(range: SQL): SQL {
 
 const encoder = new TextEncoder();
 
-/** Chunks of equal size from the id `low` on. An order beyond the limit begins a chunk that is not read. */
+/** Makes chunks of equal size from the id `low`. An order beyond the limit begins an unread chunk. */
 function toChunks(low: string, json: string | null, limit = Number.POSITIVE_INFINITY): readonly Chunk[] {
   if (!json) return [{ low, bytes: json === null ? null : new Uint8Array() }];
-  // Orders have no objects and no text of clients in them.
+  // An order contains no object and no text of a client, so `},{` stands only between orders.
   const orders = json.slice(1, -1).split("},{");
   const rest = orders.length > limit ? orders.pop() : undefined;
   const size = Math.ceil(orders.length / Math.ceil(orders.length / SIZES.ordersPerChunk));

@@ -1,6 +1,7 @@
 /**
- * The list of orders in one isolate, as chunks that its readers share. Every list is a snapshot of one revision, which was current after
- * the request arrived, or of a replica that may lag (ADR-19). What has changed since is read again (ADR-6).
+ * The list of orders in an isolate, as chunks that all readers share. Every list is a snapshot of a revision.
+ * The revision was current after the request arrived, or comes from a replica that may lag (ADR-19). Only
+ * changed chunks are read again (ADR-6).
  */
 import type { Bindings } from "../context.ts";
 import type { Database } from "../db/database.ts";
@@ -9,10 +10,10 @@ import { SingleFlight } from "../single-flight.ts";
 import type { Chunk, List, Revision } from "./list-sql.ts";
 import * as d1 from "./list-sql.ts";
 
-const NOT_KEPT_FOR_MS = 60_000; // later, a list that was too large is tried again
-const MAX_ROUNDS = 5; // where the list changes faster than it is read again, there is no snapshot
+const NOT_KEPT_FOR_MS = 60_000; // after this time, a list that was too large is tried again
+const MAX_ROUNDS = 5; // a list that changes faster than it is read has no snapshot
 
-/** Without chunks, the client has the list already. Without an ETag, the list is no snapshot: it is read while it is sent. */
+/** Without chunks, the client has the list already. Without an ETag, the list is read while it is sent. */
 type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
 
 export class OrderList {
@@ -20,10 +21,10 @@ export class OrderList {
   readonly #builds = new SingleFlight<List | undefined>(30_000);
   #kept: List | undefined;
   #isNotKeptUntilMs = 0;
-  /** The latest state that the isolate has seen. It never reads an earlier state. */
+  /** The latest state that the isolate has seen. The isolate never reads an earlier state. */
   #bookmark: Bookmark | undefined;
 
-  /** One query of one row if nothing changed, two if something did. The list shows the state of the bookmark or a later one. */
+  /** Shows the bookmark's state or a later state. Reads one row, and after a change makes a second query. */
   async open(
     env: Bindings,
     bookmark: Bookmark | undefined,
@@ -31,7 +32,7 @@ export class OrderList {
     waitUntil: (promise: Promise<unknown>) => void,
   ): Promise<Listed> {
     this.see(bookmark);
-    // A read that began before this request arrived is not current enough: the next one serves all that waited.
+    // A read that began before this request is not current enough. The next read serves all waiting requests.
     const readCurrent = () => this.#read(env, d1.readRevision);
     const revision = await this.#revisionReads.runAfterCall(readCurrent, waitUntil);
     const etag = toEtag(revision);
@@ -42,25 +43,25 @@ export class OrderList {
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
     const list = await this.#builds.runAfterCall(() => this.#build(env, revision), waitUntil, isEnough);
     if (!list) return { chunks: d1.UNREAD };
-    // The list can be later than the revision that was read: another copy of D1 answered, or an order changed meanwhile.
+    // The list can be later than the revision: another copy of D1 answered, or an order changed since.
     const built = toEtag(list.revision);
     return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
   }
 
-  /** What the isolate holds for the next list. */
+  /** The chunks that the isolate keeps for the next list. */
   get keptChunks(): readonly Chunk[] {
     return this.#kept?.chunks ?? [];
   }
 
-  /** The first orders of a chunk that is not read. If there are more, the last chunk is not read. */
+  /** Reads the first orders of an unread chunk. If there are more, the last chunk is unread. */
   async readMore(env: Bindings, { low }: Chunk): Promise<readonly Chunk[]> {
     return (await this.#read(env, (db) => d1.readPage(db, d1.SIZES.ordersPerStreamedPage, low))).chunks;
   }
 
-  /** Brings the list that is kept up to date. Undefined: there is no snapshot. */
+  /** Brings the kept list up to date. Returns undefined without a snapshot. */
   async #build(env: Bindings, revision: Revision): Promise<List | undefined> {
     const from = this.#kept ?? { revision, chunks: d1.UNREAD };
-    this.#kept = undefined; // if it fails, it might fail again for every list
+    this.#kept = undefined; // if the kept list causes a failure, the next list starts anew
     this.#kept = await this.#read(env, (db) => build(db, from));
     if (!this.#kept) this.#isNotKeptUntilMs = Date.now() + NOT_KEPT_FOR_MS;
     return isWhole(this.#kept) ? this.#kept : undefined;
@@ -74,15 +75,16 @@ export class OrderList {
     });
   }
 
-  /** From now on, lists show the state of the bookmark or a later one. */
+  /** Makes lists show the bookmark's state or a later state. */
   see(bookmark: Bookmark | undefined): void {
     this.#bookmark = laterBookmark(this.#bookmark, bookmark);
   }
 }
 
 /**
- * Reads what is not read while the table changes, then again what has changed since the list's revision, in one statement: the result
- * is as of that statement, except for what the statement left for the next round. Undefined: too large.
+ * First reads the unread chunks, while the table may change. Then one statement reads every changed chunk
+ * again, so the result shows a single moment. Chunks that the statement left unread go into the next round.
+ * Returns undefined if the list is too large.
  */
 async function build(db: Database, from: List): Promise<List | undefined> {
   let list = from;
@@ -119,7 +121,7 @@ export function bytesOf(chunks: readonly Chunk[]): number {
   return chunks.reduce((sum, { bytes }) => sum + (bytes?.byteLength ?? 0), 0);
 }
 
-/** A strong ETag: the same revision has the same bytes. */
+/** The ETag is strong, because the same revision always has the same bytes. */
 function toEtag({ number, token }: Revision): string {
   return `"${number}-${token}"`;
 }

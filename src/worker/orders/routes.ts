@@ -16,7 +16,7 @@ export function storeOrderRoutes() {
   return new Hono<AppEnv>()
     .get("/", async (c) => {
       const tags = c.req.header("If-None-Match") ?? "";
-      // A longer one is ignored: the request would keep it in memory while D1 is read.
+      // A longer header is ignored, because the request would keep the header in memory during the read.
       const ifNoneMatch = tags.length <= MAX_IF_NONE_MATCH_CHARS ? tags : "";
       const waitUntil = (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise);
       const { etag, chunks } = await orders.open(c.env, bookmarkOf(c), ifNoneMatch, waitUntil);
@@ -36,9 +36,10 @@ export function storeOrderRoutes() {
       try {
         await cancelOrder(session.db, c.req.param("orderId"), cancel);
       } finally {
-        // Before the response leaves, so that the key's next list shows the cancel, wherever it arrives (ADR-19).
+        // The limiter stores the bookmark before the response, so that the key's next list shows the cancel,
+        // wherever the request arrives (ADR-19).
         const bookmark = session.bookmark();
-        orders.see(bookmark); // so that this isolate shows the cancel also if the limiter cannot be reached
+        orders.see(bookmark); // this isolate shows the cancel even if the limiter cannot be reached
         if (bookmark !== undefined)
           await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
       }
@@ -47,7 +48,7 @@ export function storeOrderRoutes() {
     .all("/:orderId", refuseOtherMethods("DELETE"));
 }
 
-/** An order of clients has no ETag, so only `*` names one that exists (RFC 9110, 13.1.1 and 13.1.2). */
+/** A single order has no ETag, so only `*` matches an order that exists (RFC 9110, 13.1.1 and 13.1.2). */
 function isConditionTrue(c: Context<AppEnv>): boolean {
   return (c.req.header("If-Match") ?? "*") === "*" && c.req.header("If-None-Match") !== "*";
 }

@@ -1,4 +1,4 @@
-/** `GET /pets/{petId}`, the deprecated operation: 404 before its sunset date, 410 after. The service stores no pets. */
+/** `GET /pets/{petId}` is deprecated: 404 before its sunset date, then 410. The service stores no pets. */
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import { hasSunset, petsHeaders } from "../../openapi/lifecycle.ts";
@@ -16,7 +16,7 @@ export const petRoutes = new Hono<AppEnv>()
   })
   .all("/:petId", refuseOtherMethods("GET, HEAD"));
 
-/** Adds `Deprecation` and `Sunset`. It runs before authentication, so that refusals have the headers too. */
+/** Adds `Deprecation` and `Sunset`. Runs before authentication, so that refusals have the headers, too. */
 export const announceSunset = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   const headers = petsHeaders(settingsOf(c.env).petsSunsetDate);

@@ -295,7 +295,7 @@ export class LimiterModel {
       throw new Mismatch(`Retry-After is ${seen.retryAfterMs} ms, not ${expected}`);
   }
 
-  /** A ban's wait covers an exhausted window that ends later (ADR-11). */
+  /** A ban's wait covers an exhausted window that ends later (ADR-7). */
   #bannedHeaders(policy: Policy, nowMs: number, minute: Seen["shown"], day: Seen["shown"]): Seen["shown"][] {
     const endsAtMs = this.#banEnd(policy, nowMs) ?? 0;
     const { perMinute, perDay } = policy.limits;

@@ -283,7 +283,10 @@ describe("an address that somebody else made", () => {
     }
     // The key has changed since, or this form was never sent.
     await post(`/console/keys/${id}/enable`);
-    for (const query of [new URL(done, "https://x").search, "?done=revoke", "?done=constructor&version=3"]) {
+    const neverDone = ["revoke", "ban", "disable", "edit", "constructor"].map(
+      (name) => `?done=${name}&version=3`,
+    );
+    for (const query of [new URL(done, "https://x").search, "?done=revoke", ...neverDone]) {
       expect(await shown(`/console/keys/${id}${query}`), query).not.toContain("It takes effect");
     }
     for (const query of ["done=free&effective=never", "done=free&later=never"]) {
@@ -385,7 +388,7 @@ describe("the page of the audit log", () => {
       .split(/<time[^>]*>12:00<\/time>/)
       .slice(1)
       .map((entry) => entry.replace(/<[^>]+>/g, ""));
-    expect(shipped).toContain(`mo shipped 2 orders: ${first}, ${second}`);
+    expect(shipped).toContain(`mo shipped orders ${first}, ${second}`);
     expect(shipped).toContain(`order ${first}: pending → shipped`);
     expect(loaded).toContain("mo loaded orders from a.csv: 2 inserted");
     expect(changed).toContain("mo changed the key test");

@@ -65,6 +65,7 @@ describe("the pages of lists", () => {
     }
     const customers = await (await get("/console/customers?sort=admitted")).text();
     expect(customers).toContain('href="/console/customers/o%20%26%2059"');
+    expect(customers).not.toContain('name="by"');
     const keys = await (await get("/console/keys?sort=name&direction=desc")).text();
     expect(keys.split('class="sparkline"')).toHaveLength(1 + 50);
     const narrowed = await (await get("/console/usage?owner=O+%26+7&from=&to=")).text();

@@ -156,12 +156,12 @@ function loadedIn(deed: Deed): string {
   return `orders${file}: ${counts.map(([sum, name]) => `${formatNumber(sum)} ${name}`).join(", ")}`;
 }
 
-/** In the order in which the batch has them. */
+/** In the order in which the batch has them. Without their number: the next page can have more of them. */
 function shippedIn(deed: Deed): Child[] {
   const links = deed
     .toReversed()
     .map(({ object }, i) => [i > 0 && ", ", <a href={`/console/orders/${object}`}>{object}</a>]);
-  return [deed.length === 1 ? "order " : `${deed.length} orders: `, ...links.flat()];
+  return [deed.length === 1 ? "order " : "orders ", ...links.flat()];
 }
 
 function time(value: unknown): string {

@@ -43,6 +43,8 @@ type Action = {
   readonly sendsChanges?: true;
   /** What a form without fields sends. */
   readonly sends?: Typed;
+  /** The status that the change gives the key. */
+  readonly status?: KeyView["status"];
   /** Undefined: no action brings back what was. */
   readonly undo?: (was: Was) => Undo | undefined;
 };
@@ -143,6 +145,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     title: "Enable key",
     done: "The key is enabled.",
     sends: { disabled: "false" },
+    status: "active",
     isOffered: ({ key }) => key.status === "disabled",
     form: () => <p>The key works again on its next request.</p>,
     undo: () => ({ action: "disable" }),
@@ -162,6 +165,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     done: "The key is disabled.",
     isDangerous: true,
     sends: { disabled: "true" },
+    status: "disabled",
     isOffered: ({ key }) => key.status !== "disabled",
     form: () => <p>Every request with the key is a 401 until the key is enabled.</p>,
     undo: () => ({ action: "enable" }),
@@ -171,6 +175,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     title: "Revoke key",
     done: "The key is revoked.",
     isDangerous: true,
+    status: "revoked",
     form: () => (
       <>
         <p>Every request with the key is a 401 from now on. This cannot be undone.</p>
@@ -272,16 +277,15 @@ export function ActionForm({ shown, open, failure }: FormProps) {
   );
 }
 
-type UndoProps = {
-  readonly keyView: KeyView;
-  readonly action: Action;
-  /** The change, if it is the last one of the key. */
-  readonly change: AuditView | undefined;
-};
+/** Whether the action made the change. A change of members, and of the status, is the same call. */
+export function hasMade({ call, status }: Action, change: AuditView): boolean {
+  return change.call === call.id && Object(change.after).status === status;
+}
+
+type UndoProps = { readonly keyView: KeyView; readonly action: Action; readonly change: AuditView };
 
 /** Somebody's later change is not undone: the form has the version that the action left. */
 export function UndoForm({ keyView, action, change }: UndoProps) {
-  if (change?.call !== action.call.id) return null;
   const undo = action.undo?.((change.before ?? {}) as Was); // `make` wrote it
   if (undo === undefined) return null;
   return (

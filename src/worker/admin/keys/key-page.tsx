@@ -37,6 +37,7 @@ import {
   ActionLinks,
   addressOfAction,
   type Changed,
+  hasMade,
   permanentLimit,
   type ShownKey,
   UndoForm,
@@ -169,11 +170,11 @@ type DoneProps = {
   readonly events: readonly KeyEvent[];
 };
 
-/** What the form that led here has done, and the way back. */
+/** What the form that led here has done, and the way back. The audit log says so too: an address is no proof. */
 function Done({ c, keyView, events }: DoneProps) {
-  const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
-  if (action === undefined) return null;
   const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
+  const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
+  if (action === undefined || change === undefined || !hasMade(action, change)) return null;
   return (
     <Notice kind="good">
       <p>

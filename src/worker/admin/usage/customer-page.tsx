@@ -27,7 +27,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   const [db, now] = [openDatabase(c.env.DB), nowSeconds()];
   const range = lastDays(DAYS);
   const nearest = { sort: "near", direction: "desc", limit: KEYS_SHOWN } as const;
-  const [{ keys }, bans, [{ rows: usage }, days]] = await Promise.all([
+  const [{ keys, next }, bans, [{ rows: usage }, days]] = await Promise.all([
     listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now),
     listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
     readNearest(c.env, undefined, ({ db }) =>
@@ -56,7 +56,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       <Facts
         facts={[
           ["E-mail", emails.length === 0 ? "–" : emails.map((address) => <MailTo address={address} />)],
-          ["Keys", formatNumber(keys.length)],
+          ["Keys", next === null ? formatNumber(keys.length) : `the first ${KEYS_SHOWN}`],
           [
             "More",
             <a href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
@@ -79,6 +79,9 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       <section>
         <h2>Bans</h2>
         <Table caption="Bans" columns={BAN_COLUMNS} rows={bans} empty="No key of this customer was banned." />
+        {bans.length === BANS_SHOWN && (
+          <p class="hint">The last {BANS_SHOWN} bans. The page of a key has the others.</p>
+        )}
       </section>
     </>,
   );

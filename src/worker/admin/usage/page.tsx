@@ -25,6 +25,8 @@ import type { Closeness } from "./sql.ts";
 const ROWS_PER_PAGE = 50;
 const MAX_HOURS = 100_000;
 const ADVICES_SHOWN = 5;
+/** The page of customers has none of these filters: its rows are owners. */
+const GROUP_FILTERS = ["by", "key"] as const;
 
 export const usagePages = new Hono<AppEnv>().get("/", (c) => showUsage(c, "Usage", {}));
 
@@ -54,7 +56,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
       <Filters
         c={c}
         schema={usageQuery}
-        names={["from", "to", "by", "key", "owner", "plan"]}
+        names={["from", "to", ...(byDefault.by ? [] : GROUP_FILTERS), "owner", "plan"]}
         texts={{ ...shown, from: usage.from.slice(0, 10) }}
         button="Show"
         presets={[

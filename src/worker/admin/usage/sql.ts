@@ -159,7 +159,7 @@ export async function listGroups(
   };
 }
 
-/** Counts the days of keys in the filter, but no further than one more than `max`. Reads an index only. */
+/** Counts the days of keys in the filter, but no further than one more than `max`. */
 export async function countDays(db: Database, filter: UsageFilter, max: number): Promise<number> {
   const [row] = await db.all<{ days: number }>(
     sql`select count(*) as days from (select 1 from ${usageOf(filter)} limit ${max + 1})`,
