@@ -1,6 +1,6 @@
 /**
  * `npm test`: the projects in three processes at once, each with one worker. More workers of a project would
- * each start a workerd and load the same modules. Arguments, such as files and `-t TITLE`, go to each process.
+ * each start a workerd and load the same modules. Each process gets the arguments: files, `-t TITLE`.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";

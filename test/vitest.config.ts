@@ -49,7 +49,9 @@ export default defineConfig({
           include: ["test/worker/**/*.test.ts"],
           exclude: ["test/worker/limiter-package/**"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
-          setupFiles: [deep, join(root, "test/support/apply-migrations.ts")],
+          setupFiles: ["apply-migrations.ts", "deep.ts", "each-worker-test.ts"].map((name) =>
+            join(root, "test/support", name),
+          ),
           // Test files in one process share one runtime. Its storage is emptied before each file.
           isolate: false,
           testTimeout: 60_000,

@@ -1,4 +1,4 @@
-/** Clients that generators make of the served document, unmodified, list and cancel orders; Postman finds the service. */
+/** Clients that generators make of the served document list and cancel orders. Postman finds the service. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";

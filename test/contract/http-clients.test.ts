@@ -1,4 +1,4 @@
-/** HTTP clients with their defaults, each with its own Free key: none is banned, and the patient ones lose nothing. */
+/** HTTP clients with their defaults, each with its own Free key. None is banned; patient ones lose none. */
 import axios from "axios";
 import axiosRetry from "axios-retry";
 import fetchRetry from "fetch-retry";
@@ -89,7 +89,7 @@ async function inTurn<T>(send: () => Promise<T>, gapMs: number): Promise<T[]> {
 const optionsWith = (key: string) => ({ headers: { Authorization: `Bearer ${key}` } });
 const petUrl = () => new URL("/v1/pets/1", service.url).href;
 
-/** The last status of a request, which each client tells in its own way. Undefined: a failure without a status. */
+/** The last status of a request, which each client tells in its own way. Undefined: it failed without one. */
 async function statusOf(get: Get, key: string): Promise<number | undefined> {
   type Told = { status?: number; statusCode?: number; response?: Told };
   const answer = await get(petUrl(), optionsWith(key)).catch((thrown: unknown) => thrown);

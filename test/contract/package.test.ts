@@ -1,4 +1,4 @@
-/** What tools for packages find in the packed limiter: entries that do not resolve, or types that do not fit. */
+/** Tools for packages look at the packed limiter: its entries resolve, and its types fit. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +11,8 @@ let tarball: string;
 
 beforeAll(async () => {
   const limiter = { cwd: join(PROJECT, "src/limiter") };
-  const { out } = await runProcess("npm", ["pack", "--silent", "--pack-destination", folder], {}, limiter);
+  const args = ["pack", "--silent", "--ignore-scripts=false", "--pack-destination", folder];
+  const { out } = await runProcess("npm", args, {}, limiter);
   tarball = join(folder, out.trim().split("\n").at(-1) ?? "");
 });
 

@@ -1,4 +1,4 @@
-/** Compiles and runs the programs that use generated clients, and says what each program must get from the service. */
+/** Compiles and runs the programs that use generated clients, and says what each program must get. */
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";

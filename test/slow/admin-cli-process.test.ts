@@ -1,4 +1,4 @@
-/** `npx store-orders` as a process: it gets its options as typed, the Node that `npm ci` installed, and the typed folder. */
+/** `npx store-orders` as a process: its options, its Node and its folder are the right ones. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";

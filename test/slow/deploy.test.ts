@@ -1,4 +1,4 @@
-/** `npm run deploy` with the real wrangler, in a copy of the project. A fake of Cloudflare's API answers, and records every request. */
+/** `npm run deploy` with the real wrangler, in a copy of the project, and a fake of Cloudflare's API. */
 import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";

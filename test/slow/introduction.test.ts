@@ -1,4 +1,4 @@
-/** The programs of the document's introduction run as they stand. Those with packages of npm: test/contract. */
+/** The programs of the document's introduction run as they stand. Some need packages: test/contract. */
 import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

@@ -11,13 +11,13 @@ let teams = 0;
 
 const pairs: Promise<KeyPair>[] = [];
 
-/** One of the key pairs that all teams share, as it takes 100 ms to make a pair. A team publishes the first of them. */
+/** One of the key pairs that all teams share: making one takes 100 ms. A team publishes the first pairs. */
 export async function pairAt(index: number): Promise<KeyPair> {
   pairs[index] ??= generateKeyPair("RS256", { extractable: true });
   return pairs[index];
 }
 
-/** A team with a domain of its own, since isolates cache each team's keys, and a fake endpoint of its keys. */
+/** A team with a domain of its own and a fake endpoint of its keys. Isolates cache each team's keys. */
 export async function startTeam() {
   const domain = `team-${++teams}.cloudflareaccess.com`;
   const published = new Map<string, KeyPair>();

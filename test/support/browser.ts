@@ -1,4 +1,4 @@
-/** Debian's Chromium, headless, without background requests. Without Chromium the browser tests are skipped, with a warning. */
+/** Debian's Chromium, headless. Without Chromium the browser tests are skipped, with a warning. */
 import { existsSync } from "node:fs";
 import { chromium, type Page } from "playwright-core";
 

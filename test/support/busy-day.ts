@@ -1,7 +1,6 @@
 /**
- * A store with 40 keys of 10 customers, 30 days of usage, bans, changes of yesterday, and today's traffic: what an
- * operator has questions about. Made through the service where it can be; what lies in the past, or takes long, is
- * written as SQL.
+ * A store with 40 keys of 10 customers, 30 days of usage, bans, changes of yesterday, and today's traffic. An
+ * operator has questions about it. SQL writes what lies in the past or takes long, and the service the rest.
  */
 const DAY_SECONDS = 86_400;
 const PLANS = ["free", "pro", "business", "enterprise"] as const;

@@ -1,4 +1,4 @@
-/** What is true of every response of the service: its headers and where their figures come from, its body, and the document. */
+/** What is true of every response of the service: its headers, their figures, its body, and the document. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 export type Exchange = {
@@ -152,12 +152,12 @@ function shownBy({ minute, day }: Windows, status: number, bannedUntilMs: number
     `${limit} ${remaining} ${endsAtMs / 1000}`;
   if (status !== 429) return [triple(minute.remaining < day.remaining ? minute : day)];
   if (bannedUntilMs === undefined) return [triple(day.remaining === 0 ? day : minute)];
-  // During a ban RateLimit shows 0 for both windows, so that it does not say whether a window is used up for longer.
+  // During a ban RateLimit shows 0 for both windows: it does not say whether a window is used up for longer.
   const longer = [minute, day].filter(({ endsAtMs }) => endsAtMs >= bannedUntilMs);
   return [{ ...minute, endsAtMs: bannedUntilMs }, ...longer].map(triple);
 }
 
-/** When the ban ends that refuses the request, if one does. HEAD has no body: then the ban ends at X-RateLimit-Reset. */
+/** When the ban ends that refuses the request. HEAD has no body: then the ban ends at X-RateLimit-Reset. */
 function banOf({ method, body, response }: Exchange, { minute, day }: Windows): number | undefined {
   if (method === "HEAD") {
     const isBan = minute.remaining === 0 && day.remaining === 0 && minute.waitSeconds === day.waitSeconds;

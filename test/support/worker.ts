@@ -1,7 +1,7 @@
 /** For the tests in workerd: an app as one isolate, its bindings, log and clock, and what limiters load. */
 import { createExecutionContext, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, type MockInstance, vi } from "vitest";
+import { beforeEach, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker from "../../src/worker/index.ts";
@@ -62,18 +62,23 @@ export function watchDatabase(): WatchedDatabase {
   };
 }
 
+/** Limiters by name. Each needs the methods that the test's calls reach. */
+export function limiters(
+  getByName: (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => object,
+): Bindings["KEY_LIMITER"] {
+  return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker addresses limiters by name only
+}
+
 /** The real limiters. Records the names and location hints of those that are addressed. */
 export function watchLimiters() {
   let names: string[] = [];
   const locationHints: (string | undefined)[] = [];
-  const getByName = (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
-    names.push(name);
-    locationHints.push(options?.locationHint);
-    return env.KEY_LIMITER.getByName(name, options);
-  };
   return {
-    // The app addresses limiters by name only.
-    KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
+    KEY_LIMITER: limiters((name, options) => {
+      names.push(name);
+      locationHints.push(options?.locationHint);
+      return env.KEY_LIMITER.getByName(name, options);
+    }),
     /** Since the last call. */
     addressed(): string[] {
       const since = names;
@@ -86,21 +91,20 @@ export function watchLimiters() {
 
 export type LogLine = Record<string, unknown> & { event: string };
 
-/** Silences the console and keeps its lines, parsed. Undone by `restore`, or by vitest's `restoreMocks`. */
-export function captureLog(): { lines(): LogLine[]; text(): string; restore(): void } {
-  const written: string[] = [];
+const written: string[] = [];
+
+/** What the Worker has logged since the test began. */
+export const log = {
+  lines: (): LogLine[] => written.map((line) => JSON.parse(line)),
+  text: (): string => written.join("\n"),
+};
+
+/** Keeps the lines of the console, and shows none of them. Undone by `restoreAllMocks`. */
+export function captureLog(): void {
+  written.length = 0;
   const keep = (line: unknown) => void written.push(String(line));
-  const spies: MockInstance[] = [
-    vi.spyOn(console, "log").mockImplementation(keep),
-    vi.spyOn(console, "error").mockImplementation(keep),
-  ];
-  return {
-    lines: () => written.map((line) => JSON.parse(line)),
-    text: () => written.join("\n"),
-    restore: () => {
-      for (const spy of spies) spy.mockRestore();
-    },
-  };
+  vi.spyOn(console, "log").mockImplementation(keep);
+  vi.spyOn(console, "error").mockImplementation(keep);
 }
 
 /** The cron of each minute. */
@@ -121,16 +125,9 @@ export function setClock(atMs: number): void {
   vi.setSystemTime(atMs);
 }
 
-/** Captures the log and sets the clock before each test. Restores both, and every mock, after it. */
+/** Sets the clock before each test of the file. */
 export function startEachTestAt(atMs: number): void {
-  beforeEach(() => {
-    captureLog();
-    setClock(atMs);
-  });
-  afterEach(() => {
-    vi.restoreAllMocks();
-    vi.useRealTimers();
-  });
+  beforeEach(() => setClock(atMs));
 }
 
 export function countOf(values: readonly (string | number)[]): Record<string, number> {

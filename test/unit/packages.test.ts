@@ -16,7 +16,7 @@ const manifest = JSON.parse(readText("package.json")) as Manifest;
 const lockfile = JSON.parse(readText("package-lock.json")) as { packages: Record<string, Locked> };
 const locked = Object.entries(lockfile.packages);
 
-/** Programs for other platforms than CI's, whose versions the registry did not have when the lockfile was written. */
+/** Programs for other platforms. The registry did not have these versions when the lockfile was written. */
 const WITHOUT_HASH =
   /^node_modules\/@(?:biomejs\/cli-(?:android|darwin|win32|linux-\w+-musl)|cloudflare\/workerd-(?:darwin|windows))/;
 

@@ -121,12 +121,10 @@ describe("single-flight", () => {
   it("drops a load that never settles, once, for all waiting calls", async ({ expect }) => {
     const flights = new SingleFlight<string>(50);
     const never = vi.fn(() => new Promise<string>(ignore));
-    const startMs = performance.now();
     const shared = [1, 2, 3].map(() => flights.run(never, ignore));
     for (const result of await Promise.allSettled(shared)) {
       expect(result).toMatchObject({ status: "rejected", reason: expect.any(TimeoutError) });
     }
-    expect(performance.now() - startMs).toBeLessThan(500);
     expect(await flights.run(async () => "value", ignore)).toBe("value");
     expect(never).toHaveBeenCalledOnce();
   });

@@ -1,24 +1,22 @@
 /** The log beside the one line of the walk: the time of each step, and limits that override a plan's. */
-import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it } from "vitest";
+import { describe, it } from "vitest";
+import type { Call } from "../../src/limiter/index.ts";
 import { createKey } from "../support/factories.ts";
-import { captureLog, LIST, pause, startApp } from "../support/worker.ts";
+import { LIST, limiterOf, limiters, log, pause, startApp } from "../support/worker.ts";
 import { operatorOf } from "./admin/admin-support.ts";
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => log.restore());
 
 const linesOf = (name: string) => log.lines().filter(({ event }) => event === name);
 
 describe("the line of a request", () => {
   it("has times that together are the whole, and show which step was slow", async ({ expect }) => {
     const { key } = await createKey();
-    const slow = { getByName: (name: string) => slowLimiter(env.KEY_LIMITER.getByName(name)) };
-    // The app calls `admit` only.
-    await startApp({ KEY_LIMITER: slow as unknown as typeof env.KEY_LIMITER })(LIST, { key });
+    const KEY_LIMITER = limiters((name) => ({
+      admit: async (call: Call) => {
+        await pause(200);
+        return limiterOf(name).admit(call);
+      },
+    }));
+    await startApp({ KEY_LIMITER })(LIST, { key });
     const [line] = linesOf("request");
     expect(line?.limitMs).toBeGreaterThanOrEqual(190);
     expect(Number(line?.authenticateMs) + Number(line?.limitMs) + Number(line?.routeMs)).toBe(
@@ -39,13 +37,3 @@ describe("an event of its own", () => {
     ]);
   });
 });
-
-function slowLimiter(limiter: unknown) {
-  const stub = limiter as { admit: (call: never) => Promise<unknown> }; // the stub of a limiter
-  return {
-    admit: async (call: never) => {
-      await pause(200);
-      return stub.admit(call);
-    },
-  };
-}

@@ -1,22 +1,14 @@
 /** The hourly deletion of old rows: what goes, what stays, also if the rows of one table cannot go. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it, vi } from "vitest";
 import worker from "../../src/worker/index.ts";
 import { deleteExpiredRows } from "../../src/worker/retention.ts";
-import { captureLog } from "../support/worker.ts";
+import { log } from "../support/worker.ts";
 
 // The real time: a trigger compares the age of an audit entry with the clock of the database.
 const NOW = Math.floor(Date.now() / 1_000) * 1_000;
 const NOW_SECONDS = NOW / 1_000;
 const DAY = 86_400;
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  log.restore();
-});
 
 async function column(query: string): Promise<unknown[]> {
   const { results } = await env.DB.prepare(query).all<Record<string, unknown>>();

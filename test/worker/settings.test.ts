@@ -1,13 +1,9 @@
 /** A setting that is wrong: clients' requests go on, and whoever looks after the service can see why. */
 import { env } from "cloudflare:workers";
-import { afterEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../support/factories.ts";
-import { captureLog, LIST, startApp } from "../support/worker.ts";
+import { LIST, log, startApp } from "../support/worker.ts";
 import { browserWith } from "./console/browser.ts";
-
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe("an optional setting that is wrong", () => {
   it.for([
@@ -18,7 +14,6 @@ describe("an optional setting that is wrong", () => {
     ["USAGE_RETENTION_DAYS", { USAGE_RETENTION_DAYS: "secret" }],
     ["ADMIN_READ_TOKEN", { ADMIN_READ_TOKEN: "secret" }],
   ] as const)("is off, and /health, Overview and the log name it: %s", async ([names, vars], { expect }) => {
-    const log = captureLog();
     const { key } = await createKey();
     const app = startApp(vars);
     expect((await app(LIST, { key })).status).toBe(200);
@@ -33,7 +28,6 @@ describe("an optional setting that is wrong", () => {
 
 describe("a setting of Access that is wrong", () => {
   it("lets no operator in, and all clients", async ({ expect }) => {
-    captureLog();
     const { key } = await createKey();
     const app = startApp({ ACCESS_TEAM_DOMAIN: "acme.cloudflareaccess.com" });
     const statusOf = async (path: string, token: string) => (await app(path, { key: token })).status;

@@ -2,7 +2,6 @@
 import { appendFileSync, rmSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
-import type { LoadFigures } from "../../worker/admin/orders/loaded-order.ts";
 import {
   type LoadProgress,
   loadedFileName,
@@ -11,6 +10,7 @@ import {
   type RefusedLine,
   readOrders,
 } from "../../worker/admin/orders/order-file.ts";
+import type { LoadFigures } from "../../worker/admin/orders/schema.ts";
 import { call, type Query } from "../api.ts";
 import { count } from "../arguments.ts";
 import { bytesOf, CliError, type CliIo } from "../io.ts";

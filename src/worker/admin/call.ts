@@ -1,6 +1,6 @@
 /**
- * A call of the operator is one declaration. The route, the checks of the request, the reference and the command come from it. Calls are
- * listed in `calls.ts`, served by `serve.ts`, and described by src/tools/admin-reference.ts.
+ * One declaration of a call makes its route, the checks of the request, the reference and the command.
+ * `calls.ts` lists the calls, `serve.ts` serves them, and src/tools/admin-reference.ts describes them.
  */
 import type * as v from "valibot";
 import type { ObjectSchema } from "../check-schema.ts";
@@ -11,19 +11,19 @@ type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export type Input<Body, Query> = {
   readonly env: Bindings;
-  /** Who calls. `at` is the time at which the body had arrived: what a change sets, ends or logs counts from there. */
+  /** `at` is when the body had arrived: the change counts times from there. */
   readonly author: Author;
   /** The key, plan or order that the path names. */
   readonly id: string;
-  /** What the path names second: a secret of the key. */
+  /** The secret of the key, if the path names one. */
   readonly partId: string;
   readonly body: Body;
   readonly query: Query;
-  /** The body of an `upload`, as it came. */
+  /** The body of an `upload`, unchanged. */
   readonly text: string;
-  /** The version in `If-Match`; undefined: any. */
+  /** The version in `If-Match`. Undefined: any version. */
   readonly expected: number | undefined;
-  /** This service's, as in `https://api.example.com`. */
+  /** The origin of this service, as in `https://api.example.com`. */
   readonly origin: string;
 };
 
@@ -37,21 +37,21 @@ export class JsonText {
   }
 }
 
-/** An answer is only read. */
+/** Makes a type readonly at every depth: answers are only read. */
 export type Shown<T> = T extends readonly (infer Item)[]
   ? readonly Shown<Item>[]
   : T extends object
     ? { readonly [Name in keyof T]: Shown<T[Name]> }
     : T;
 
-/** Without `body` or `query`, the call takes none. */
+/** A call without `body` or `query` takes none. */
 export type Call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
   Given = Shown<v.InferOutput<Answer>> | JsonText,
 > = {
-  /** As the audit log calls the change; the id of the operation in the reference. Its first part is the group. */
+  /** Names the change in the audit log and the operation in the reference. The first part is the group. */
   readonly id: string;
   readonly route: `${Method} /${string}`;
   readonly summary: string;
@@ -59,29 +59,27 @@ export type Call<
   readonly query?: Query;
   /** An empty body stands for `{}`. */
   readonly body?: Body;
-  /** A body that `run` reads from `text`. The schema is for the reference. */
+  /** `run` reads this body from `text`. The schema is for the reference. */
   readonly upload?: { readonly maxBytes: number; readonly schema: v.GenericSchema };
-  /** If the answer has a `version`, it is the `ETag`. */
+  /** A `version` in the answer becomes the `ETag`. */
   readonly answer: Answer;
   readonly example: { readonly body?: unknown; readonly answer: v.InferInput<Answer> };
   /** The answer is a 201 with the address of what was created. */
   readonly creates?: true;
-  /** The object is gone: the answer has no `ETag`. */
+  /** The answer has no `ETag`, because the object is gone. */
   readonly removes?: true;
-  /** Changes nothing, although the method is not GET: the body is a search. */
-  readonly reads?: true;
-  /** What a person has to agree to before the command makes the call. */
+  /** The command asks a person to agree to this sentence before it makes the call. */
   readonly asks?: string;
-  /** What the change would do, in sentences: forms show them first. Throws as `run` does. */
+  /** Returns sentences that say what the change would do. Forms show them first. Throws as `run` does. */
   preview?(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<readonly string[]>;
-  /** When the answer is 409. */
+  /** Says when the answer is a 409. */
   readonly conflict?: string;
   run(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<Given>;
-  /** The rows of what `run` gave, for `format=csv`. */
+  /** Returns the rows for `format=csv`. */
   table?(given: NoInfer<Given>): CsvTable;
 };
 
-/** Checks the declaration's types against each other. A page gets the type of `run`, which may say more. */
+/** Checks the types of a declaration. A page gets the type of `run`, which may say more than the answer. */
 export function call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
@@ -91,29 +89,27 @@ export function call<
   return declaration;
 }
 
-/** The path has hono's form, as in `/keys/:id`. */
+/** Returns the path in hono's form, as in `/keys/:id`. */
 export function routeOf({ route }: Pick<Call, "route">): { readonly method: string; readonly path: string } {
   const [method = "", path = ""] = route.split(" ");
   return { method, path };
 }
 
-export function onlyReads(call: Pick<Call, "route" | "reads">): boolean {
-  return call.reads === true || call.route.startsWith("GET ");
+export function onlyReads({ route }: Pick<Call, "route">): boolean {
+  return route.startsWith("GET ");
 }
 
-/** The parameter with the place of a page. */
+/** Returns the name of the parameter that says where a page begins. */
 export function cursorOf({ query }: Pick<Call, "query">): "after" | "before" {
   return query !== undefined && Object.hasOwn(query.entries, "before") ? "before" : "after";
 }
 
-/** Whether the answer has an `ETag`. */
+/** Tells whether the answer has an `ETag`. */
 export function hasEtag({ answer, removes }: Pick<Call, "answer" | "removes">): boolean {
   return removes !== true && "entries" in answer && Object.hasOwn(Object(answer.entries), "version");
 }
 
-/** Whether the call changes an object that has a version, and so takes `If-Match`. */
-export function isConditional(
-  call: Pick<Call, "route" | "reads" | "answer" | "removes" | "creates">,
-): boolean {
+/** Tells whether the call changes an object that has a version, and so takes `If-Match`. */
+export function isConditional(call: Pick<Call, "route" | "answer" | "removes" | "creates">): boolean {
   return !onlyReads(call) && (call.removes === true || (hasEtag(call) && call.creates !== true));
 }

@@ -26,7 +26,7 @@ export const CALLS: readonly Call[] = [
   ...Object.values(alertCalls),
   showReference,
 ];
-/** The groups of the reference: the first parts of the ids. */
+/** Describes the groups of the reference. The first part of a call's id is its group. */
 export const TAGS = {
   keys: "API keys, their secrets and limits.",
   bans: "Bans of keys, which operators set and strikes cause.",
@@ -49,7 +49,7 @@ const error = v.object({
   ),
 });
 
-/** Schemas that stand once in the document, by name. */
+/** The document has each of these schemas once, under its name. */
 export const NAMED_SCHEMAS = {
   Key: keyView,
   Secret: secretView,

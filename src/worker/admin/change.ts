@@ -1,6 +1,6 @@
 /**
- * A change is one batch. The audit row is written only if the change may be made. The statements hold only if that
- * row was written. The object is read last, as the batch leaves it.
+ * A change is one batch. The audit row is written only if the change may be made. The statements hold only if
+ * that row was written. The object is read last, as the batch leaves it.
  */
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -13,52 +13,51 @@ import { toEtag } from "./http/if-match.ts";
 
 type Versioned = { readonly version: number };
 
-/** One key, plan or order. */
+/** The key, plan or order that changes. */
 export type Target<Row, View extends Versioned> = {
-  /** The id. */
   readonly object: string;
-  /** The table and what must be true of the row, beside its version: `plans where id = …`. */
+  /** The table and the condition of the row without its version, as in `plans where id = …`. */
   readonly row: SQL;
   /** SQL of the members that the audit log shows. */
   readonly members: Readonly<Record<string, SQLWrapper>>;
   readonly select: SQL;
   readonly view: (row: Row) => View;
-  /** The JSON text of the 412's `current`. By default that of the view. */
+  /** Returns the JSON text of `current` in a 412. Without it: the JSON of the view. */
   readonly json?: (now: View) => string;
   /** The message of the 404. */
   readonly missing: string;
-  /** Throws if the object, as it is, refuses the change whatever its version. */
+  /** Throws if the present state of the object forbids the change, whatever the version. */
   readonly refuse?: (now: View) => void;
 };
 
-/** What a change takes of the input of its call. */
+/** The part of a call's input that a change needs. */
 export type Asked<Body = unknown> = Pick<Input<Body, unknown>, "env" | "author" | "id" | "body" | "expected">;
 
 type Making = {
   readonly call: AuditCall;
   /**
-   * For the audit log: the names of the members that change, or SQL of a JSON text. The batch reads the values,
-   * since another change may be stored between an earlier read and the batch.
+   * The names of the members that change, or SQL of a JSON text, for the audit log. The batch reads the
+   * values, because another change may be stored between an earlier read and the batch.
    */
   readonly before?: readonly string[] | SQL;
   /** A value, or SQL of a JSON text. */
   readonly after?: unknown;
-  /** What must be true of the row for this change alone. */
+  /** A further condition of the row, for this change alone. */
   readonly onlyIf?: SQL;
-  /** `isMade`: whether the batch has written the audit row. */
+  /** `isMade` is true if the batch has written the audit row. */
   readonly statements: (isMade: SQL) => readonly Statement[];
 };
 
 type Made<View, Returned> = {
-  /** The object as the batch leaves it, or as it was removed. */
+  /** The object after the batch, or before it if the batch removed the object. */
   readonly now: View;
-  /** False: the version was right, and there was nothing to change. */
+  /** False if the version was right and nothing had to change. */
   readonly isMade: boolean;
-  /** The rows that the statements returned. The caller names their type. */
+  /** The rows that the statements returned, in a type that the caller names. */
   readonly returned: readonly Returned[];
 };
 
-/** Throws a 404 without such an object, what `refuse` throws, and a 412 if the version is another one. */
+/** Throws a 404 if the object does not exist, whatever `refuse` throws, and a 412 for another version. */
 export async function make<Row, View extends Versioned, Returned = unknown>(
   { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
   target: Target<Row, View>,
@@ -82,7 +81,7 @@ export async function make<Row, View extends Versioned, Returned = unknown>(
   return { now, isMade, returned: rows.slice(0, -1) as Returned[] }; // the caller names the type
 }
 
-/** The object as it is. Throws as `make` does for a change of this version. */
+/** Reads the object. Throws as `make` does for a change of this version. */
 export async function requireTarget<Row, View extends Versioned>(
   db: Database,
   target: Target<Row, View>,
@@ -115,10 +114,10 @@ function refuse<Row, View extends Versioned>(
   );
 }
 
-/** The constraint in migrations/ that a change violates if it would leave a key without a limit. */
+/** A change that would leave a key without a limit violates this constraint of the schema. */
 const LIMITS_OF_KEYS = "plans_limits_of_keys";
 
-/** The result of the change. Throws a 409 with this message if a key would have been left without a limit. */
+/** Awaits the change. Throws a 409 with this message if the change would leave a key without a limit. */
 export async function conflictOnMissingLimit<T>(message: string, change: Promise<T>): Promise<T> {
   try {
     return await change;
@@ -128,7 +127,7 @@ export async function conflictOnMissingLimit<T>(message: string, change: Promise
   }
 }
 
-/** SQL of these members of the row, as JSON text. */
+/** Returns SQL that reads these members of the row as JSON text. */
 export function selectMembers(
   members: Readonly<Record<string, SQLWrapper>>,
   row: SQL,
@@ -139,7 +138,7 @@ export function selectMembers(
   return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
 }
 
-/** By member: a value, or SQL. An undefined value is left out. */
+/** A value or SQL for each member. An undefined value changes nothing. */
 type Values<Table extends SQLiteTable> = { readonly [Member in keyof Table["$inferInsert"]]?: unknown };
 
 /** Adds the row if the condition holds at this point of the batch. */

@@ -8,7 +8,7 @@ export const showReference = call({
   summary: "Get this document",
   answer: v.looseObject({ openapi: v.string() }),
   example: { answer: { openapi: "3.1.0" } },
-  // Loaded by the first request for the document, and never parsed.
+  // The first request for the document loads the text. Nothing parses it.
   run: async ({ origin }) => {
     const { default: text } = await import("../../../dist/admin-openapi.txt");
     return new JsonText(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);

@@ -1,4 +1,4 @@
-/** The admin API, mounted at `/admin`. Without a configured admin token every path of it is a 404. */
+/** The admin API, mounted at `/admin`. Without a way to sign in, every path is a 404. */
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
@@ -7,7 +7,7 @@ import { serve } from "./serve.ts";
 import { refuseChangesOfOtherSites } from "./sign-in/own-origin.ts";
 import { requireAdmin } from "./sign-in/require-admin.ts";
 
-/** Responses hold secrets and internal data: no cache may store them, and no other site may embed them. */
+/** Answers hold secrets and internal data. No cache may store them, and no other site may embed them. */
 const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");

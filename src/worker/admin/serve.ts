@@ -40,14 +40,14 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   if (answer instanceof JsonText) return jsonText(answer);
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
-  const { id } = answer as { id: string }; // what is created has an id
+  const { id } = answer as { id: string }; // a created object has an id
   return c.json(answer, 201, { ...headers, Location: `/admin${routeOf(call).path}/${id}` });
 }
 
-/** D1 answers with the rows of one page at once, and a key has some 600 bytes. */
+/** D1 answers with all rows of a page at once, and a key has some 600 bytes. */
 const ROWS_PER_QUERY = 5_000;
 
-/** All pages of a list as one file. */
+/** Answers with all pages of a list as one file. */
 export async function fileOf<Query extends ObjectSchema, Given>(
   c: Context<AppEnv>,
   call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
@@ -69,8 +69,8 @@ export async function fileOf<Query extends ObjectSchema, Given>(
 }
 
 /**
- * Who may only read gets a 403 whatever the request has. A change that ignores a query or an `If-Match` would be
- * made against the operator's will.
+ * An operator who may only read gets the 403 before anything is read. A change that ignored a query or an
+ * `If-Match` would be made against the operator's will.
  */
 function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
   if (onlyReads(call)) return;
@@ -84,7 +84,7 @@ function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
 
 type Received = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "origin">>;
 
-/** What a call gets. A change begins here: what it sets, ends or logs counts from now. */
+/** Returns the input of a call. A change counts its times from now. */
 export function inputOf<S extends Received>(c: Context<AppEnv>, sent: S) {
   const author = { ...c.var.author, at: nowSeconds() };
   const none = { id: "", partId: "", body: {}, query: {}, text: "", expected: undefined };
@@ -98,7 +98,7 @@ async function received(
   const [id = "", partId = ""] = Object.values(c.req.param());
   const query = call.query === undefined ? {} : checkedQuery(c, call.query);
   const text = call.upload === undefined ? "" : await receiveText(c, call.upload.maxBytes);
-  const body = call.body === undefined ? {} : await checkedBody(c, call.body, call.reads === true);
+  const body = call.body === undefined ? {} : await checkedBody(c, call.body);
   return inputOf(c, { id, partId, body, query, text, expected: ifMatch(c) });
 }
 

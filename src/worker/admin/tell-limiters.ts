@@ -1,18 +1,18 @@
-/** Tells limiters to forget a policy that has changed: after the change, and each minute again (ADR-4). */
+/** Tells limiters to forget a policy that has changed: after the change, and again each minute (ADR-4). */
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
 import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../db/untold-keys-sql.ts";
 import { reachLimiter } from "../limit.ts";
 import { logError } from "../log.ts";
 
-/** An operator waits for so many limiters. */
+/** An operator waits while this many limiters are told. */
 export const MAX_KEYS_AT_ONCE = 500;
 /**
  * An invocation may make 10,000 calls, and a call of a limiter may be made twice. On the free plan an
  * invocation may make 1,000: the run fails there, and the next run goes on.
  */
 export const MAX_KEYS_A_RUN = 4_000;
-/** Limiters that are called at the same time. One query deletes the rows: a run makes 81 queries of 1,000. */
+/** This many limiters are called at the same time. With a query a batch, a run makes 81 of 1,000 queries. */
 const KEYS_A_BATCH = 50;
 
 export type Effective = "immediately" | "within minutes";
@@ -34,7 +34,7 @@ export async function tellLimiters(env: Bindings, keys: KeysToTell, maxKeys: num
         batch.map((key) => reachLimiter(env, key, (limiter) => limiter.forget().then(() => true))),
       );
       const told = batch.filter((_, i) => isTold[i]);
-      // Also if there is none: the query fails, and ends the run, if the run may make no more calls.
+      // Without keys the query is made too. It fails and ends the run if the run may make no more calls.
       await deleteToldKeys(db, told);
       untold -= told.length;
     }

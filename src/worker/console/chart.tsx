@@ -1,11 +1,40 @@
-/** Requests over time: a table, which a script draws as a chart. */
+/** Shows requests over time as a table, which a script draws as a chart. */
 import type { TimeUsage } from "../admin/usage/schema.ts";
+import { lastDays, lastHours } from "../admin/usage/service.ts";
 import type { Figures } from "../admin/usage/sql.ts";
 import { formatDay, formatNumber, formatTime } from "../format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../time.ts";
+import { addressOf } from "./forms.ts";
+import { Presets } from "./list.tsx";
+import type { ConsoleContext } from "./page.tsx";
 import { type Column, Table, Time } from "./ui.tsx";
 
-/** What sums of usage know. */
+const RANGES = {
+  "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
+  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
+  "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
+} as const;
+
+/** Reads the range of a chart from the address of its page. */
+export function rangeIn(c: ConsoleContext, byDefault: keyof typeof RANGES) {
+  const [, shown] = Object.entries(RANGES).find(([id]) => id === c.req.query("range")) ?? [];
+  return shown ?? RANGES[byDefault];
+}
+
+export function RangeLinks({
+  c,
+  shown,
+}: {
+  readonly c: ConsoleContext;
+  readonly shown: { readonly name: string };
+}) {
+  const links = Object.entries(RANGES).map(
+    ([range, { name }]) => [name, addressOf(c.req.path, { range }), name === shown.name] as const,
+  );
+  return <Presets links={links} />;
+}
+
+/** Says which requests a sum of usage has. */
 export function AsOf({ iso }: { readonly iso: string }) {
   return (
     <>
@@ -72,7 +101,7 @@ type SparklineProps = {
 const BAR_WIDTH = 6;
 const MAX_BAR_HEIGHT = 20;
 
-/** A bar for each day; the highest bar has the full height. Days with refusals have the colour of refusals. */
+/** Draws a bar for each day. The highest bar has the full height, and days with refusals their own colour. */
 export function Sparkline({ days }: SparklineProps) {
   const max = Math.max(...days.map(({ admitted }) => admitted));
   if (max <= 0 && !days.some(({ isRefused }) => isRefused)) return <>–</>;
@@ -104,7 +133,7 @@ export function Sparkline({ days }: SparklineProps) {
 
 type ColumnSort = Exclude<Column<Figures>["sort"], undefined>;
 
-/** `sortBy`: the addresses of the table sorted by a column. */
+/** `sortBy` returns the address of the table sorted by a column. */
 export function figureColumns(
   sortBy?: (name: "admitted" | "refused", first: "desc") => ColumnSort,
 ): Column<Figures>[] {

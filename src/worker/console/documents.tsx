@@ -1,9 +1,9 @@
-/** `/console/documents`: the documents of docs/, in the version that runs. */
+/** `/console/documents` shows the documents of docs/ in the version that runs. */
 import { raw } from "hono/html";
 import { notFound } from "../errors.ts";
 import { type ConsoleContext, page } from "./page.tsx";
 
-/** The titles and the HTML by the names of the files. */
+/** The title and the HTML of each file, by its name. */
 type Documents = Readonly<Record<string, { readonly title: string; readonly html: string }>>;
 
 export async function documentPage(c: ConsoleContext): Promise<Response> {

@@ -1,4 +1,4 @@
-/** A change that was refused: its form is shown again, beside the present state and with what was typed. */
+/** Shows the form of a refused change again, with the typed texts, beside the present state. */
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ERROR_STATUS } from "../error-codes.ts";
 import { ApiError } from "../errors.ts";
@@ -10,7 +10,7 @@ import { Notice } from "./ui.tsx";
 
 export type Failure = {
   readonly action: string;
-  /** Without what the form showed already. */
+  /** The fields whose text was changed. */
   readonly typed: Typed;
   readonly status: ContentfulStatusCode;
   readonly message: string;
@@ -19,7 +19,7 @@ export type Failure = {
 const CHANGED_MEANWHILE =
   "This was changed meanwhile, perhaps by somebody else. The page shows the present state, and the form what you typed. Send it again to apply it.";
 
-/** The answer to a form: what `make` leads to, or the page with what was refused. */
+/** Answers a form with the result of `make`, or with the page that says what was refused. */
 export async function answerForm<C extends ConsoleContext>(
   c: C,
   action: string,
@@ -34,7 +34,7 @@ export async function answerForm<C extends ConsoleContext>(
   }
 }
 
-/** Throws what is no answer to what was typed. */
+/** Throws an error that is no answer to the typed texts. */
 function failureOf(thrown: unknown, action: string, typed: Typed): Failure {
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];

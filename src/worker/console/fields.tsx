@@ -8,7 +8,7 @@ const TYPES: Readonly<Record<string, string>> = {
   duration: "number",
   lines: "lines",
 };
-/** Text: the date fields of browsers show dates in the order of the browser's language. */
+/** Dates are text fields, because the date fields of browsers use the order of the browser's language. */
 const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
   date: {
     pattern: "\\d{4}-\\d\\d-\\d\\d|\\d+[mhd]|[a-z]+",
@@ -31,7 +31,7 @@ const YES_OR_NO: Choices = { "": "not set", true: "yes", false: "no" };
 /** The texts of choices, by their values. */
 type Choices = Readonly<Record<string, string>>;
 
-/** What depends on more than the schema. */
+/** A part of a field that depends on more than the schema. */
 type Own = {
   readonly hint?: string;
   readonly choices?: Choices;
@@ -40,7 +40,7 @@ type Own = {
 
 export type FieldsProps<Name extends string> = {
   readonly schema: ObjectSchema & { readonly entries: { readonly [Each in Name]: unknown } };
-  /** In this order. The fields of an inner list are beside each other. */
+  /** The order of the fields. The fields of an inner list are beside each other. */
   readonly names: readonly (Name | readonly Name[])[];
   readonly texts?: Typed;
   readonly own?: { readonly [Each in Name]?: Own };
@@ -75,7 +75,7 @@ function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;
     const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
-    // The choice of null says what null is.
+    // The option for null has a text of its own, so the hint leaves null out.
     return (
       <Field
         {...field}

@@ -1,4 +1,4 @@
-/** What forms send, as the schemas of the admin API expect it. */
+/** Reads forms, and addresses with filters, in the form that the schemas of the admin API expect. */
 import type * as v from "valibot";
 import type { Call } from "../admin/call.ts";
 import { checked } from "../admin/http/request-validation.ts";
@@ -10,7 +10,7 @@ import { invalidRequest } from "../errors.ts";
 import { membersIn, type Typed } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 
-/** The fields of a form as text, without files. */
+/** Reads the fields of a form as text, without files. */
 export async function formOf(c: ConsoleContext): Promise<Typed> {
   const fields = [...(await receiveForm(c))].filter(
     (field): field is [string, string] => typeof field[1] === "string",
@@ -24,7 +24,7 @@ export async function receiveForm(c: ConsoleContext): Promise<FormData> {
   });
 }
 
-/** The query of a page, whose filters are forms: an empty field filters nothing. */
+/** Reads the query of a page. An empty field of a filter filters nothing. */
 export function queryOf<S extends ObjectSchema>(
   c: ConsoleContext,
   schema: S,
@@ -35,17 +35,17 @@ export function queryOf<S extends ObjectSchema>(
   if (hasKey(JSON.stringify(query))) {
     throw invalidRequest("A secret must not be in an address. Paste it into the search field of the bar.");
   }
-  // The message of an unknown field would have a text of the address in it.
+  // The schema's message for an unknown field would repeat a text of the address.
   if (Object.keys(query).some((name) => !Object.hasOwn(schema.entries, name))) {
     throw invalidRequest("The address has a filter that this page does not have.");
   }
   return checked(c.env, schema, query);
 }
 
-/** The id of what a form changes, and of a part of it. */
+/** The ids of the object that a form changes, and of a part of the object. */
 export type Named = { readonly id?: string; readonly partId?: string };
 
-/** Makes the change of the members that were typed, if the object is as the form showed it. */
+/** Changes the members that were typed, if the object still has the version that the form showed. */
 export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, Given>(
   c: ConsoleContext,
   call: Call<Body, Query, v.GenericSchema, Given>,
@@ -55,7 +55,7 @@ export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, 
   return call.run(inputOfForm(c, call, typed, named));
 }
 
-/** What a form says, as its call takes it. */
+/** Returns a form as the input of its call. */
 export function inputOfForm<Body extends ObjectSchema>(
   c: ConsoleContext,
   { body: schema }: { readonly body?: Body },
@@ -67,21 +67,21 @@ export function inputOfForm<Body extends ObjectSchema>(
   return inputOf(c, { ...named, body: body as v.InferOutput<Body>, expected: versionOf(typed) });
 }
 
-/** The version that the form showed. */
+/** Reads the version that the form showed. */
 function versionOf({ version = "" }: Typed): number | undefined {
   return /^\d{1,15}$/.test(version) ? Number(version) : undefined;
 }
 
-/** The prefix of the hidden fields that hold what the others showed at first. */
+/** A hidden field with this prefix holds the text that its field showed at first. */
 export const WAS = "was.";
 
-/** The fields whose text was changed. Meanwhile somebody may have changed what the other fields show. */
+/** Returns the fields whose text was changed. Somebody may have changed the other members meanwhile. */
 export function changedIn(typed: Typed): Typed {
   const fields = Object.entries(typed).filter(([name]) => !name.startsWith(WAS));
   return Object.fromEntries(fields.filter(([name, text]) => text !== typed[WAS + name]));
 }
 
-/** `path` with the parameters that are not empty. */
+/** Returns `path` with the parameters that are not empty. */
 export function addressOf(
   path: string,
   query: Readonly<Record<string, string | number | null | undefined>>,
@@ -110,14 +110,14 @@ export function isDone(c: ConsoleContext, done: string, { version }: Made): bool
   return c.req.method === "GET" && query.done === done && query.version === String(version);
 }
 
-/** When the change of such an address takes effect. */
+/** Says when the change of the address takes effect. */
 export function effectIn(c: ConsoleContext): Effective {
   return c.req.query("later") === undefined ? "immediately" : "within minutes";
 }
 
 export type SortedBy<Sort extends string> = ReturnType<typeof sortedBy<Sort>>;
 
-/** The address of the list sorted by a column. The column that it is sorted by reverses it. */
+/** Returns the address of the list sorted by a column. The sorted column reverses its order. */
 export function sortedBy<Sort extends string>(
   c: ConsoleContext,
   { sort, direction }: { readonly sort: Sort; readonly direction: "asc" | "desc" },

@@ -1,10 +1,10 @@
-/** The members of the admin API in the words of the console. */
+/** Names the members of the admin API in the words of the console. */
 import { CALLS } from "../admin/calls.ts";
 import { memberOf } from "./members.ts";
 
 const SCHEMAS = CALLS.flatMap(({ body, query }) => [body, query]).filter((schema) => schema !== undefined);
 
-/** The title of the member in a sentence. Without a title, `endsAt` is `ends at`. */
+/** Returns the title of a member for use in a sentence. Without a title, `endsAt` is `ends at`. */
 export function labelOf(member: string): string {
   const schema = SCHEMAS.find(({ entries }) => Object.hasOwn(entries, member));
   const { title } = schema ? memberOf(schema, member) : { title: member };
@@ -12,7 +12,7 @@ export function labelOf(member: string): string {
   return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
-/** An error of the admin API. `name: must not be empty` stays as it is. */
+/** Puts labels into an error of the admin API. `name: must not be empty` stays the same. */
 export function inWords(message: string): string {
   return message.replace(/\b[a-z]+(?:[A-Z]\w*|(?=: ))/g, labelOf);
 }

@@ -1,4 +1,4 @@
-/** The parts of a list. What a list shows is in its address. */
+/** The parts of a list. The address of a list says what the list shows. */
 import type { PropsWithChildren } from "hono/jsx";
 import { Fields, type FieldsProps } from "./fields.tsx";
 import { addressOf } from "./forms.ts";
@@ -24,7 +24,7 @@ type FilterProps<Name extends string> = PropsWithChildren<FieldsProps<Name>> & {
   readonly presets?: readonly Preset[];
 };
 
-/** A form whose answer is the list. On a phone it opens. Its children are parameters that the filters keep. */
+/** A form for the filters of a list, closed on a phone. Its children are parameters that the filters keep. */
 export function Filters<Name extends string>({
   c,
   button = "Filter",
@@ -54,7 +54,7 @@ export function Filters<Name extends string>({
   );
 }
 
-/** The parameters of an address have any order. */
+/** Sorts the parameters of an address, which have any order. */
 function sorted(address: string): string {
   const [path = "", query = ""] = address.split("?");
   return [path, ...query.split("&").sort()].join("&");
@@ -64,7 +64,7 @@ type NoRowsProps = PropsWithChildren<{ readonly c: ConsoleContext; readonly noun
 
 const NO_FILTERS = new Set(["sort", "direction", "after", "before", "state"]);
 
-/** What an empty list says. Its children are what to do. */
+/** The text of an empty list. Its children say what to do. */
 export function NoRows({ c, noun, children }: NoRowsProps) {
   const isFiltered = Object.entries(c.req.query()).some(([name, text]) => text && !NO_FILTERS.has(name));
   return (
@@ -82,9 +82,9 @@ export function NoRows({ c, noun, children }: NoRowsProps) {
 
 type Pages = {
   readonly c: ConsoleContext;
-  /** Where the next page goes on; null on the last page. */
+  /** Where the next page begins. Null on the last page. */
   readonly next: string | number | null;
-  /** The parameter with the place. */
+  /** The parameter that says where a page begins. */
   readonly by?: "after" | "before";
 };
 
@@ -103,7 +103,7 @@ export function Pages({ c, next, by = "after" }: Pages) {
   );
 }
 
-/** The same list as a file. */
+/** Links to the same list as a file. */
 export function CsvLink({ c }: { readonly c: ConsoleContext }) {
   return (
     <a

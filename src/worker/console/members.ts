@@ -1,7 +1,7 @@
-/** The members of a body or query as a form shows and sends them, read from the schema that checks them. */
+/** Reads from a schema how a form shows and sends the members of a body or query. */
 import type { ObjectSchema } from "../check-schema.ts";
 
-/** What a form sent: the text of each field by its name. */
+/** The texts of the fields of a form, by their names. */
 export type Typed = Readonly<Record<string, string>>;
 
 type Part = {
@@ -41,7 +41,7 @@ export function memberOf(schema: ObjectSchema, name: string) {
   };
 }
 
-/** For the schema: the members that were typed. An empty field stands for null. */
+/** Returns the members that were typed, for the schema. An empty field stands for null. */
 export function membersIn(schema: ObjectSchema, typed: Typed): Record<string, unknown> {
   const names = Object.keys(schema.entries).filter((name) => typed[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, sentOf(schema, name, typed)]));
@@ -57,20 +57,20 @@ function sentOf(schema: ObjectSchema, name: string, typed: Typed): unknown {
   return kind === "time" ? timeIn(text.trim()) : text;
 }
 
-/** A typed time has no zone, as all times of the console are in UTC. The schema refuses what is no time. */
+/** A typed time has no zone, as all times of the console are in UTC. The schema refuses other texts. */
 function timeIn(text: string): string {
   const [, day, minute = "00:00", second = ":00"] =
     /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d)?)?$/.exec(text) ?? [];
   return day === undefined ? text : `${day}T${minute}${second}Z`;
 }
 
-/** What is no number stays text, which the schema refuses. */
+/** A text that is no number stays text, which the schema refuses. */
 function numberIn(text: string, unit: number): number | string {
   const digits = text.trim().replaceAll(",", "");
   return /^-?\d+$/.test(digits) ? Number(digits) * unit : digits;
 }
 
-/** The members as their fields show them. */
+/** Returns the texts that the fields of the members show. */
 export function textsOf(schema: ObjectSchema, members: Readonly<Record<string, unknown>>): Typed {
   const shown = Object.keys(schema.entries).filter((name) => members[name] !== undefined);
   return Object.fromEntries(

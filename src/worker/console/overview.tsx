@@ -1,20 +1,18 @@
-/** `/console`: first what needs an operator, then how many requests there were. */
-
-import { listBans, type NamedBan } from "../admin/bans/list-sql.ts";
+/** `/console` shows first what needs an operator, and then how many requests there were. */
+import { type ListedBan, listBans } from "../admin/bans/list-sql.ts";
 import { listKeys } from "../admin/keys/list-sql.ts";
 import type { KeyView } from "../admin/keys/schema.ts";
 import type { TimeUsage } from "../admin/usage/schema.ts";
-import { countedUntil, lastDays, lastHours, listUsageOverTime, sumOf } from "../admin/usage/service.ts";
+import { countedUntil, lastDays, listUsageOverTime, sumOf } from "../admin/usage/service.ts";
 import { type GroupRow, listGroups, NEAR_LIMIT_PERCENT } from "../admin/usage/sql.ts";
 import { openDatabase } from "../db/database.ts";
 import { readNearest } from "../db/session.ts";
 import { counted, formatNumber, formatPercent } from "../format.ts";
 import { healthOf } from "../health/health-check.ts";
 import { settingsOf } from "../settings.ts";
-import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../time.ts";
-import { AsOf, UsageChart } from "./chart.tsx";
+import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds } from "../time.ts";
+import { AsOf, RangeLinks, rangeIn, UsageChart } from "./chart.tsx";
 import { addressOf } from "./forms.ts";
-import { Presets } from "./list.tsx";
 import { type ConsoleContext, page } from "./page.tsx";
 import { Notice, Owner, Relative, Table, Term } from "./ui.tsx";
 
@@ -22,25 +20,18 @@ const SHOWN = 10;
 const MOST_USED = addressOf("/console/usage", { sort: "percent" });
 const EXPIRING_DAYS = 30;
 
-const RANGES = {
-  "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
-  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
-  "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
-} as const;
-
 export async function overviewPage(c: ConsoleContext) {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
-  const { range } = c.req.query();
-  const [, shown] = Object.entries(RANGES).find(([id]) => id === range) ?? ["7d", RANGES["7d"]];
+  const shown = rangeIn(c, "7d");
   const sums = readNearest(c.env, undefined, ({ db }) =>
     Promise.all([
       listGroups(db, "key", lastDays(1), { sort: "percent", direction: "desc", limit: SHOWN }, 1),
       listUsageOverTime(db, shown.range(), shown.by),
     ]),
   );
-  const [bans, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
+  const [{ bans }, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
     listBans(db, { state: "live", limit: SHOWN }, now),
     sums,
     listKeys(
@@ -120,17 +111,18 @@ export async function overviewPage(c: ConsoleContext) {
           {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
         </section>
       </div>
-      <Requests rows={requests} shown={shown} />
+      <Requests c={c} rows={requests} shown={shown} />
     </>,
   );
 }
 
 type RequestsProps = {
+  readonly c: ConsoleContext;
   readonly rows: readonly TimeUsage[];
-  readonly shown: (typeof RANGES)[keyof typeof RANGES];
+  readonly shown: ReturnType<typeof rangeIn>;
 };
 
-function Requests({ rows, shown }: RequestsProps) {
+function Requests({ c, rows, shown }: RequestsProps) {
   const { admitted, refused, refusedWhileBanned } = sumOf(rows);
   const all = admitted + refused + refusedWhileBanned;
   const minutes = (rows.length * (shown.by === "day" ? DAY_SECONDS : HOUR_SECONDS)) / 60;
@@ -138,13 +130,7 @@ function Requests({ rows, shown }: RequestsProps) {
     <section>
       <div class="section-head">
         <h2>Requests</h2>
-        <Presets
-          links={Object.entries(RANGES).map(([range, { name }]) => [
-            name,
-            addressOf("/console", { range }),
-            name === shown.name,
-          ])}
-        />
+        <RangeLinks c={c} shown={shown} />
       </div>
       <div class="tiles">
         <Tile
@@ -180,12 +166,12 @@ function Tile({ name, value, rate }: TileProps) {
 const BAN_COLUMNS = [
   {
     name: "Key",
-    cell: ({ ban, keyName }: NamedBan) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
+    cell: ({ ban }: ListedBan) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
   },
-  { name: "Ends", cell: ({ ban }: NamedBan) => <Relative iso={rfc3339(ban.endsAt)} /> },
+  { name: "Ends", cell: ({ ban }: ListedBan) => <Relative iso={ban.endsAt} /> },
   {
     name: "Why",
-    cell: ({ ban }: NamedBan) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
+    cell: ({ ban }: ListedBan) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
   },
 ];
 

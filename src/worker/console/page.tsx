@@ -26,12 +26,12 @@ type Frame = {
   readonly status?: ContentfulStatusCode;
 };
 
-/** `runbook.md#bans` in the version that runs. */
+/** Returns the address of a document, as in `runbook.md#bans`, in the version that runs. */
 export function docsUrl(document: `${string}.md` | `${string}.md#${string}`): string {
   return `/console/documents/${document}`;
 }
 
-/** A page for an operator who is signed in. */
+/** Renders a page for a signed-in operator. */
 export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame, content: Child) {
   const body = (
     <Document title={title} environment={environmentOf(c)}>
@@ -95,7 +95,7 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
   return c.html(html`<!doctype html>${body}`, status);
 }
 
-/** A page without navigation, such as the one for signing in. */
+/** Renders a page without navigation, such as the page for signing in. */
 export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, content: Child) {
   const body = (
     <Document title={title} environment={environmentOf(c)}>
@@ -123,7 +123,7 @@ function Brand() {
 
 type Environment = string | undefined;
 
-/** Production and staging look the same but for this. */
+/** The name tells staging from production, which look the same. */
 function environmentOf(c: ConsoleContext): Environment {
   return settingsOf(c.env).environmentName;
 }

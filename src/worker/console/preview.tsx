@@ -1,4 +1,4 @@
-/** What a change would do, on a page between the form that asks for the change and the change. */
+/** A page between a form and its change says what the change would do. */
 import type { Call } from "../admin/call.ts";
 import { inputOfForm, type Named } from "./forms.ts";
 import type { Typed } from "./members.ts";
@@ -15,12 +15,12 @@ export function HiddenFields({ typed }: { readonly typed: Typed }) {
   );
 }
 
-/** The field of a form whose change was seen before. */
+/** A form with this field makes its change without a preview. */
 export const APPLY: Typed = { apply: "true" };
 
 /**
- * Undefined if the change is to be made: its call has no preview, or the preview sent the form. `back` is the
- * page of the form.
+ * Returns the page with the preview. Undefined: make the change, because the call has no preview, or the
+ * preview sent the form. `back` is the page of the form.
  */
 export async function previewOf(
   c: ConsoleContext,

@@ -1,4 +1,4 @@
-/** The console, mounted at `/console`: pages that are rendered here, and forms that change and redirect. */
+/** The console, mounted at `/console`. */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { createMiddleware } from "hono/factory";
@@ -9,7 +9,7 @@ import { MAX_JSON_BODY_BYTES, refuseAdminToken } from "../admin/http/request-val
 import { keyPages } from "../admin/keys/key-page.tsx";
 import { keyListPages } from "../admin/keys/list-page.tsx";
 import { listKeys } from "../admin/keys/list-sql.ts";
-import { findKeysBy } from "../admin/keys/search.ts";
+import { findKeys } from "../admin/keys/sql.ts";
 import { showReference } from "../admin/openapi.ts";
 import { orderListPages } from "../admin/orders/list-page.tsx";
 import { LOAD_PATH, loadPages } from "../admin/orders/load-page.tsx";
@@ -20,7 +20,7 @@ import { answerTo } from "../admin/serve.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import { customerPages } from "../admin/usage/customer-page.tsx";
 import { customerListPages, usagePages } from "../admin/usage/page.tsx";
-import { hasKey, keyIn } from "../auth/key.ts";
+import { hasKey, keyIn, parseKey } from "../auth/key.ts";
 import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
@@ -38,7 +38,7 @@ import { requireOperator, signIn, signOut } from "./session.tsx";
 
 const MAX_SUGGESTIONS = 8;
 
-/** A form is read into memory, also the form of somebody who is not signed in. */
+/** A form is read into memory, even before anybody has signed in. */
 const limitForms = bodyLimit({
   maxSize: MAX_JSON_BODY_BYTES,
   onError: () => {
@@ -52,11 +52,11 @@ const limitFiles = bodyLimit({
   },
 });
 
-/** Own scripts, styles and forms only, none of them inline. */
+/** Allows scripts, styles and forms of this service only, and none inline. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Pages show secrets and internal data: no cache may store them. */
+/** Pages show secrets and internal data, so no cache may store them. */
 const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
@@ -93,7 +93,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/audit", auditPages)
   .route("/alerts", alertPages);
 
-/** What is searched for may be a secret, so it is in a body. The address of what is found has none. */
+/** The text may be a secret, so it is sent in a body. No address of a result has a secret. */
 async function search(c: ConsoleContext): Promise<Response> {
   const { text: typed = "" } = await formOf(c);
   const text = typed.trim();
@@ -101,12 +101,14 @@ async function search(c: ConsoleContext): Promise<Response> {
   const db = openDatabase(c.env.DB);
   const now = nowSeconds();
   if (hasKey(text)) {
-    const [key] = await findKeysBy(db, { hash: await hashKey(keyIn(text) ?? text) }, now);
-    if (key) return c.redirect(`/console/keys/${key.id}`, 303);
+    const secret = keyIn(text) ?? text;
+    const [key] = await findKeys(db, [parseKey(secret)?.id ?? ""], now);
+    const hash = await hashKey(secret);
+    if (key?.secrets.some(({ id }) => hash.startsWith(id))) return c.redirect(`/console/keys/${key.id}`, 303);
     throw notFound("No key has this secret.");
   }
   if (isInt64(text) && (await findOrder(db, text))) return c.redirect(`/console/orders/${text}`, 303);
-  // The end of a masked secret is searched for.
+  // A masked secret is found by its end.
   const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
   const { keys } = await listKeys(db, { search: part, sort: "name", direction: "asc", limit: 2 }, now);
   const [found, another] = keys;
@@ -115,7 +117,7 @@ async function search(c: ConsoleContext): Promise<Response> {
   return c.redirect(addressOf("/console/keys", { search: part }), 303);
 }
 
-/** Keys whose name or owner has the text, for the search field. */
+/** Finds keys for the search field. */
 async function suggest(c: ConsoleContext): Promise<Response> {
   const text = c.req.query("text")?.trim() ?? "";
   if (text === "" || hasKey(text)) return c.json([]);
@@ -124,7 +126,7 @@ async function suggest(c: ConsoleContext): Promise<Response> {
   return c.json(keys.map(({ name, ownerName }) => ({ name, owner: ownerName ?? "" })));
 }
 
-/** Who is not signed in sees no navigation. */
+/** Without a session, the page has no navigation. */
 export function errorPage(c: ConsoleContext, error: ApiError): Response | Promise<Response> {
   const status = ERROR_STATUS[error.code];
   const frame = { title: status === 404 ? "Not found" : "That did not work", status };

@@ -3,9 +3,9 @@ import { and, eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
 import { consoleSessions } from "../db/schema.ts";
 
-export type ConsoleSession = typeof consoleSessions.$inferSelect;
+type ConsoleSession = typeof consoleSessions.$inferSelect;
 
-/** A session that has not ended, and was seen after `seenAfterSeconds`. */
+/** Finds a session that has not ended and was used after `seenAfterSeconds`. */
 export async function findSession(
   db: Database,
   idHash: string,

@@ -48,7 +48,7 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
     return next();
   }
   if (tokens.length === 0) throw new ApiError("unauthorized", "Sign in through Cloudflare Access.");
-  // A browser sends a cookie with SameSite=Strict to a page that another site links to only from the second request on.
+  // After a link of another site, a browser sends a cookie with SameSite=Strict from the second request on.
   if (c.req.method === "GET" && c.req.header("Sec-Fetch-Site") === "cross-site") {
     return c.html('<!doctype html><meta http-equiv="refresh" content="0"><title>Store Orders</title>');
   }

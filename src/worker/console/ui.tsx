@@ -9,7 +9,7 @@ export function Time({ iso }: { readonly iso: string | null }) {
   return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
 }
 
-/** For narrow columns. A day, or a time whose exact text is its title. */
+/** Shows a day in a narrow column. The title has the exact time. */
 export function Day({ iso }: { readonly iso: string | null }) {
   if (iso === null) return <>–</>;
   return (
@@ -19,7 +19,7 @@ export function Day({ iso }: { readonly iso: string | null }) {
   );
 }
 
-/** A script keeps the time that is left up to date. */
+/** Shows the time that is left or has passed. A script keeps it up to date. */
 export function Relative({ iso }: { readonly iso: string }) {
   return (
     <time datetime={iso} title={formatTime(iso)} data-relative>
@@ -28,7 +28,7 @@ export function Relative({ iso }: { readonly iso: string }) {
   );
 }
 
-/** What is normal has no colour, so that the eye finds the rest. */
+/** Normal states have no colour, so that the eye finds the others. */
 const TONES: Readonly<Record<string, string>> = {
   expired: "warn",
   disabled: "warn",
@@ -46,7 +46,7 @@ const TERMS = {
   limiter: "It counts the requests of one key, and admits or refuses each of them.",
 };
 
-/** A word that not every operator knows, with its meaning as the title. */
+/** Shows a word that not every operator knows. The title says what the word means. */
 export function Term({ name, children }: PropsWithChildren<{ readonly name: keyof typeof TERMS }>) {
   return <abbr title={TERMS[name]}>{children}</abbr>;
 }
@@ -108,7 +108,7 @@ export function Owner({ name }: { readonly name: string | null }) {
   return <a href={`/console/customers/${encodeURIComponent(name)}`}>{name}</a>;
 }
 
-/** A local part may have `?` and `&`, which begin further fields of the mail. */
+/** Escapes `?` and `&` of an address, which would begin further fields of the mail. */
 export function MailTo({ address }: { readonly address: string }) {
   return <a href={`mailto:${encodeURIComponent(address).replace("%40", "@")}`}>{address}</a>;
 }
@@ -164,7 +164,7 @@ export function Gauge({ name, used, limit, children }: GaugeProps) {
 
 type BasisProps = { readonly version: number | string | null; readonly texts?: Typed | undefined };
 
-/** What a form is based on: the version of its object, and the texts that its fields showed at first. */
+/** Hidden fields with the version of the object, and with the texts that the fields showed at first. */
 export function Basis({ version, texts = {} }: BasisProps) {
   return (
     <>
@@ -173,32 +173,6 @@ export function Basis({ version, texts = {} }: BasisProps) {
         <input type="hidden" name={WAS + name} value={text} />
       ))}
     </>
-  );
-}
-
-type ActionProps = PropsWithChildren<
-  BasisProps & {
-    /** Where the form is sent. */
-    readonly address: string;
-    readonly title: string;
-    readonly isOpen: boolean;
-    readonly isDangerous?: boolean;
-  }
->;
-
-/** A form that opens. It carries the version that the page shows. */
-export function Action({ address, title, isOpen, isDangerous = false, children, ...basis }: ActionProps) {
-  return (
-    <details class="action" open={isOpen}>
-      <summary>{title}</summary>
-      <form method="post" action={address}>
-        <Basis {...basis} />
-        {children}
-        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
-          {title}
-        </button>
-      </form>
-    </details>
   );
 }
 

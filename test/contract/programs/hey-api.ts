@@ -1,4 +1,4 @@
-/** Lists and cancels with the client that hey-api generates. Copied beside `generated` before it is compiled. */
+/** Lists and cancels with the client that hey-api generates. It is copied beside `generated`. */
 import { client } from "./generated/hey-api/client.gen.ts";
 import { cancelOrder, listOrders } from "./generated/hey-api/sdk.gen.ts";
 import { isWholeSeconds, type Keys, type Outcome } from "./outcome.ts";

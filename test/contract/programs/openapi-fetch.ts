@@ -1,4 +1,4 @@
-/** Lists and cancels with the types that openapi-typescript generates. Copied beside `generated` before it is compiled. */
+/** Lists and cancels with the types that openapi-typescript generates. It is copied beside `generated`. */
 import createClient from "openapi-fetch";
 import type { paths } from "./generated/openapi-typescript.d.ts";
 import { isWholeSeconds, type Keys, type Outcome } from "./outcome.ts";

@@ -1,4 +1,4 @@
-/** Lists and cancels with the client that Redocly generates. Copied beside `generated` before it is compiled. */
+/** Lists and cancels with the client that Redocly generates. It is copied beside `generated`. */
 import { cancelOrder, configure, listOrders } from "./generated/client.ts";
 import { isWholeSeconds, type Keys, type Outcome } from "./outcome.ts";
 

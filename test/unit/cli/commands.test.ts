@@ -505,11 +505,17 @@ describe("orders ship", () => {
 });
 
 describe("keys find", () => {
-  it("sends only the hash of the secret on standard input", async ({ expect }) => {
+  it("sends only the id in the secret on standard input, and compares the hash here", async ({ expect }) => {
     const input = `Authorization: Bearer ${SECRET}\n`;
-    const { code, out } = await run(["keys", "find"], [{ keys: [KEY] }], { input });
+    const id = createHash("sha256").update(SECRET).digest("hex").slice(0, 16);
+    const key = { ...KEY, secrets: [{ ...KEY.secrets[0], id }] };
+    const { code, out } = await run(["keys", "find"], [{ keys: [key] }], { input });
     expect([code, out]).toEqual([0, expect.stringContaining("key_0NGqxR8a1b2c")]);
-    expect(sent[0]?.body).toBe(JSON.stringify({ hash: createHash("sha256").update(SECRET).digest("hex") }));
+    expect(sent).toMatchObject([{ line: `GET /admin/keys?ref=key_${SECRET.slice(5, 17)}` }]);
+    for (const keys of [[KEY], []]) {
+      const other = await run(["keys", "find"], [{ keys }], { input });
+      expect(other).toMatchObject({ code: 1, out: "", err: "error: No key has this secret.\n" });
+    }
   });
 
   it("refuses an input without a secret", async ({ expect }) => {

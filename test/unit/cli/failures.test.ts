@@ -1,4 +1,4 @@
-/** What the command line says when the service refuses, does not answer, or is another server; and which credentials it sends. */
+/** What the command says when the service refuses or does not answer, and which credentials it sends. */
 import { describe, it } from "vitest";
 import { connectionError, refusal, run, runLine, sent, TOKEN, useFakeService } from "./fake-service.ts";
 

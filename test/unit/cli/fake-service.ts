@@ -12,7 +12,7 @@ type Reply = Response | Error | object | string;
 export const sent: Sent[] = [];
 let replies: Reply[] = [];
 
-/** Replaces `fetch` in each test of the file. Called by each file, as files share the modules of one process. */
+/** Replaces `fetch` in each test of the file. Each file calls it, as files share the modules of a process. */
 export function useFakeService(): void {
   const { fetch } = globalThis;
   beforeEach(() => {

@@ -1,22 +1,13 @@
-/** Cloudflare Access in front of the admin API: whose identity is accepted, and whose name is in the audit log. */
+/** Cloudflare Access before the admin API: whose identity is accepted, and whose name the audit log has. */
 import { env } from "cloudflare:workers";
 import { exportJWK, SignJWT } from "jose";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it, vi } from "vitest";
 import { AUD, type Claims, type KeyPair, pairAt, sign, startTeam } from "../../support/access-team.ts";
-import { type App, captureLog, setClock, startApp } from "../../support/worker.ts";
+import { type App, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 
 const NOW_SECONDS = 2_100_000_000;
 
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-  vi.useFakeTimers({ toFake: ["Date"] });
-  setClock(NOW_SECONDS * 1000);
-});
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+startEachTestAt(NOW_SECONDS * 1000);
 
 const withAssertion = (assertion: string, init: RequestInit & { key?: string } = {}) => ({
   ...init,

@@ -1,9 +1,10 @@
-/** Shared by the tests of the admin API in workerd: a client, isolates that have used a key, limiters that cannot be reached. */
+/** Shared by the tests of the admin API: a client, isolates that have used a key, unreachable limiters. */
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import type { TestKey } from "../../support/factories.ts";
-import { type App, LIST, setClock, startApp } from "../../support/worker.ts";
+import { type App, LIST, limiters, setClock, startApp } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 
 export type Answer = {
   status: number;
@@ -34,18 +35,14 @@ export function operatorOf(app: App): Operator {
 
 /** An operator whose next call reads before `first` runs, and writes its change after it. */
 export function writingAfter(first: () => Promise<unknown>): Operator {
-  let [isChange, isMade] = [false, false];
-  const prepare = (query: string) => {
-    isChange ||= query.includes("audit_log");
-    return env.DB.prepare(query);
-  };
-  const batch = async (statements: D1PreparedStatement[]) => {
+  let isMade = false;
+  const DB = wrapDatabase(env.DB, async (sql, run) => {
+    const isChange = sql.length > 1 && sql.some((each) => each.includes("audit_log"));
     if (isChange && !isMade) await first();
     isMade ||= isChange;
-    return env.DB.batch(statements);
-  };
-  // The app uses these two members only.
-  return operatorOf(startApp({ DB: { prepare, batch } as unknown as D1Database }));
+    return run();
+  });
+  return operatorOf(startApp({ DB }));
 }
 
 /** Three isolates that have used the key. The operator's requests reach another isolate. */
@@ -60,22 +57,11 @@ export function statusesAt(isolates: readonly App[], key: string): Promise<numbe
   return Promise.all(isolates.map(async (call) => (await call(LIST, { key })).status));
 }
 
-/** The limit per minute in each isolate's response to a request with this key. */
-export function minuteLimitsAt(isolates: readonly App[], key: string): Promise<(string | undefined)[]> {
-  return Promise.all(
-    isolates.map(async (call) => {
-      const policy = (await call(LIST, { key })).headers.get("RateLimit-Policy");
-      return policy?.match(/q=(\d+);w=60/)?.[1];
-    }),
-  );
-}
-
 /** No limiter can be reached: each of its methods fails. */
 export function unreachableLimiters(): Bindings["KEY_LIMITER"] {
   const fail = () => Promise.reject(new Error("the object cannot be reached"));
   const stub = { admit: fail, inspect: fail, forget: fail, flush: fail, remember: fail };
-  // The service addresses limiters by name only.
-  return { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"];
+  return limiters(() => stub);
 }
 
 /** Limiters that are told to forget. They record their names and the maximum number of concurrent calls. */
@@ -88,13 +74,11 @@ export function countingLimiters() {
     await new Promise((resolve) => setTimeout(resolve, 1));
     running--;
   };
-  const getByName = (name: string) => {
-    names.push(name);
-    return { forget };
-  };
   return {
-    // The admin API addresses limiters by name only, and these tests call no other method.
-    KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"],
+    KEY_LIMITER: limiters((name) => {
+      names.push(name);
+      return { forget };
+    }),
     names: () => names,
     maxConcurrent: () => maxConcurrent,
   };
@@ -149,7 +133,6 @@ export const TABLES = [
 
 /** The rows of all tables that changes of operators write. */
 export async function everythingStored(): Promise<Record<string, unknown[]>> {
-  const all: Record<string, unknown[]> = {};
-  for (const table of TABLES) all[table] = (await env.DB.prepare(`select * from ${table}`).all()).results;
-  return all;
+  const all = await env.DB.batch(TABLES.map((table) => env.DB.prepare(`select * from ${table}`)));
+  return Object.fromEntries(TABLES.map((table, i) => [table, all[i]?.results ?? []]));
 }

@@ -1,37 +1,21 @@
-/** A change that is written after another one, what its audit row says, and a change whose answer is lost. */
+/** A change that is written after another change was made, and a change whose answer is lost. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { countOf, LIST, log, startApp, watchDatabase } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 import { changeOf, send } from "./changes.ts";
 
-const operator = operatorOf(startApp());
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-async function key(): Promise<string> {
-  return (await createKey()).id;
-}
-
-async function bannedKey(): Promise<string> {
-  const id = await key();
-  await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "before" });
-  return id;
-}
+const app = startApp();
+const operator = operatorOf(app);
 
 describe("a change that is written after another one", () => {
   for (const call of ["keys.update", "keys.rotate", "keys.revoke", "keys.limit_temporarily"]) {
     it(`leaves a revoked key and its secrets as they are, without an audit row: ${call}`, async ({
       expect,
     }) => {
-      const id = await key();
+      const { id } = await createKey();
       const late = writingAfter(() =>
         env.DB.exec(`update api_keys set status = 'revoked' where id = '${id}'`),
       );
@@ -54,46 +38,72 @@ describe("a change that is written after another one", () => {
   });
 });
 
-describe("a change", () => {
-  it("has the changed fields before and after in its audit row", async ({ expect }) => {
-    const id = await key();
-    await operator("PATCH", `/keys/${id}`, { name: "acme", requestsPerMinute: 5, disabled: true });
-    await operator("PATCH", `/keys/${id}`, { requestsPerMinute: null, disabled: false });
-    const { body } = await operator("GET", `/audit?object=${id}`);
-    expect(body.audit).toMatchObject([
-      {
-        before: { requestsPerMinute: 5, status: "disabled" },
-        after: { requestsPerMinute: null, status: "active" },
-      },
-      {
-        before: { name: "test", requestsPerMinute: null, status: "active" },
-        after: { name: "acme", requestsPerMinute: 5, status: "disabled" },
-      },
-    ]);
+describe("a change that would leave the key without a limit, because of another change before it", () => {
+  it("is a conflict, and leaves no audit row", async ({ expect }) => {
+    const { id } = await createKey({ plan: "pro", perMinute: 5, perDay: 5 });
+    const giveUp = { requestsPerMinute: null, requestsPerDay: null };
+    const late = writingAfter(() => operator("PATCH", `/keys/${id}`, giveUp));
+    const { status, body } = await late("PATCH", `/keys/${id}`, { plan: "enterprise" });
+    expect([status, body.code]).toEqual([409, "conflict"]);
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ plan: "pro", ...giveUp });
+    expect((await operator("GET", `/audit?object=${id}`)).body.audit).toHaveLength(1);
   });
 
-  it("has the replaced or lifted ban in its audit row", async ({ expect }) => {
-    const id = await bannedKey();
-    await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "after" });
-    await operator("DELETE", `/keys/${id}/ban`);
-    const { body } = await operator("GET", `/audit?object=${id}`);
-    expect(body.audit).toMatchObject([
-      { call: "bans.lift", before: { reason: "after" }, after: null },
-      { call: "bans.set", before: { reason: "before" }, after: { reason: "after" } },
-      { call: "bans.set", before: null, after: { reason: "before" } },
-    ]);
+  it("is a conflict for a new key too, if its plan has lost the limit", async ({ expect }) => {
+    await operator("PATCH", "/plans/enterprise", { requestsPerMinute: 5, requestsPerDay: 5 });
+    const take = { requestsPerMinute: null, requestsPerDay: null };
+    const late = writingAfter(() => operator("PATCH", "/plans/enterprise", take));
+    expect(await late("POST", "/keys", { name: "late", plan: "enterprise" })).toMatchObject({ status: 409 });
+  });
+});
+
+describe("a revoked key", () => {
+  it("does not prevent its plan from losing the limits that it relied on", async ({ expect }) => {
+    await operator("PATCH", "/plans/enterprise", { requestsPerMinute: 5, requestsPerDay: 5 });
+    const { id, key } = await createKey({ plan: "enterprise" });
+    await operator("DELETE", `/keys/${id}`);
+    const none = { requestsPerMinute: null, requestsPerDay: null };
+    expect((await operator("PATCH", "/plans/enterprise", none)).body).toMatchObject(none);
+    expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({
+      status: "revoked",
+      limits: { requestsPerMinute: 0, requestsPerDay: 0 },
+      live: { day: { limit: 0, remaining: 0 } },
+    });
+    expect((await operator("GET", "/bans")).status).toBe(200);
+    expect((await app(LIST, { key })).status).toBe(401);
+  });
+});
+
+describe("rotations", () => {
+  it("at once of one key succeed once", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 })),
+    );
+    expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, 412: 7 });
+    const rotated = answers.find(({ status }) => status === 200);
+    for (const secret of [key, rotated?.body.key ?? ""])
+      expect((await app(LIST, { key: secret })).status).toBe(200);
+    const refused = answers.find(({ status }) => status === 412);
+    expect(refused?.body).toMatchObject({ code: "changed_meanwhile", current: { id, version: 2 } });
+  });
+
+  it("of a key that is expired, disabled or revoked: only of the disabled key", async ({ expect }) => {
+    const keys = [{ expiresAt: 1 }, { status: "disabled" }, { status: "revoked" }] as const;
+    const answers = await Promise.all(
+      keys.map(async (key) => operator("POST", `/keys/${(await createKey(key)).id}/rotate`, {})),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([409, 200, 409]);
   });
 });
 
 describe("a change that is stored, and whose answer is lost", () => {
   it("is said to be possible", async ({ expect }) => {
     const { id } = await createKey();
-    const batch = async (statements: D1PreparedStatement[]) => {
-      await env.DB.batch(statements);
+    const DB = wrapDatabase(env.DB, async (_, run) => {
+      await run();
       throw new Error("D1_ERROR: Network connection lost.");
-    };
-    // The app uses these two members only.
-    const DB = { prepare: (query: string) => env.DB.prepare(query), batch } as unknown as D1Database;
+    });
     const losing = operatorOf(startApp({ DB }));
     const message =
       "The database cannot be reached. If this was a change, it may have been made: look, then try again.";

@@ -2,11 +2,11 @@
  * `before` of an audit entry is what the change replaced, also among changes at the same time and with all
  * digits of an int64. `after` is what is stored.
  */
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import type { SecretView } from "../../../src/worker/admin/keys/schema.ts";
 import { maskKey } from "../../../src/worker/auth/key.ts";
 import { addSecret, createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { setClock, startApp } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 
 const CHANGES = 24;
@@ -15,12 +15,6 @@ const LONG = "9007199254740993";
 
 const operators = [startApp(), startApp(), startApp()].map(operatorOf);
 const [operator] = operators as [Operator, ...Operator[]];
-
-beforeEach(() => void captureLog());
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
 
 type Members = Record<string, unknown>;
 type Entry = { call: string; before: Members | null; after: Members };
@@ -39,7 +33,7 @@ async function changeAtOnce(path: string, changes: readonly Members[]): Promise<
   return answers.filter(({ status }) => status === 200).length;
 }
 
-/** The members whose `before` is not what the entry before it left, and the members as the last entry left them. */
+/** The members whose `before` the earlier entry did not leave, and the members at the end. */
 function follow(entries: readonly Entry[], initial: Members): { wrong: unknown[]; last: Members } {
   const now = { ...initial };
   const wrong = entries.flatMap(({ before, after }) =>

@@ -1,8 +1,8 @@
-/** Bans: setting, replacing and lifting them, and the list of bans, newest first. Pages of the list are in lists.test.ts. */
+/** Bans: setting, replacing and lifting them, and the list of bans. Pages: lists.test.ts. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { captureLog, setClock, startApp } from "../../support/worker.ts";
+import { log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import {
   banByStrikes,
   operatorOf,
@@ -19,15 +19,7 @@ const MINUTE = 60_000;
 const app = startApp();
 const operator = operatorOf(app);
 
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-  setClock(T0);
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.useRealTimers();
-});
+startEachTestAt(T0);
 
 async function bansOf(keyId: string, state = "all"): Promise<unknown> {
   return (await operator("GET", `/bans?key=${keyId}&state=${state}`)).body.bans;
@@ -127,6 +119,22 @@ describe("a ban for strikes whose report failed", () => {
   });
 });
 
+describe("the log", () => {
+  it("has the begin of a ban, once, and what operators do to it, without the reason", async ({ expect }) => {
+    const { id: keyId, key } = await bannedByStrikes();
+    for (let i = 0; i < 3; i++) await app("/v1/nothing", { key });
+    await lift(keyId);
+    await ban(keyId, "a test");
+    const events = log.lines().filter((line) => line.keyId === keyId && line.event !== "request");
+    expect(events).toMatchObject([
+      { event: "ban_started", keyId, strikes: 20 },
+      { event: "ban_lifted", keyId, bans: 1 },
+      { event: "ban_set", keyId },
+    ]);
+    for (const text of ["a test", env.ADMIN_TOKEN]) expect(log.text()).not.toContain(text);
+  });
+});
+
 describe("setting a ban", () => {
   it("refuses until its end, and shows its reason to operators", async ({ expect }) => {
     const key = await createKey();
@@ -206,61 +214,56 @@ describe("lifting", () => {
     const { body } = await lift(id);
     expect(body.lifted).toMatchObject({ liftedAt: "2035-01-01T12:00:01Z", liftedBy: "mo", live: false });
     expect(await bansOf(id)).toEqual([body.lifted]);
-    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "ban_lifted", keyId: id, bans: 1 }));
+    expect((await operator("GET", `/keys/${id}`)).body.live).toMatchObject({ ban: null });
+    const before = { reason: "abuse", endsAt: "2035-01-01T12:10:00Z" };
+    expect(await auditOf(id)).toMatchObject([{ call: "bans.lift", before, after: null }, {}]);
   });
 
-  it("pardons: the next ban for strikes is a first one again", async ({ expect }) => {
+  it.for([
+    {
+      does: "pardons: the next ban for strikes is a first one again",
+      act: (id: string) => lift(id),
+      endsAt: "2035-01-01T12:13:21Z",
+    },
+    {
+      does: "is what makes the difference: without a lift, the next ban is twice as long",
+      act: async () => undefined,
+      endsAt: "2035-01-01T12:18:21Z",
+    },
+    {
+      does: "of an operator's ban does not pardon a ban for strikes that was over",
+      atMs: T0 + 6 * MINUTE,
+      act: async (id: string) => {
+        await ban(id, "abuse");
+        await lift(id);
+      },
+      endsAt: "2035-01-01T12:18:21Z",
+    },
+  ])("$does", async ({ atMs = T0 + MINUTE, act, endsAt }, { expect }) => {
     const key = await bannedByStrikes();
-    setClock(T0 + MINUTE);
-    await lift(key.id);
-    await banByStrikes(key, app, T0 + 2 * MINUTE);
-    await untilStored("select 1 from bans where key_id = ? and lifted_at is null", key.id);
-    expect(await bansOf(key.id, "live")).toMatchObject([
-      { startedAt: "2035-01-01T12:02:21Z", endsAt: "2035-01-01T12:07:21Z" },
-    ]);
+    setClock(atMs);
+    await act(key.id);
+    const startMs = T0 + 8 * MINUTE;
+    await banByStrikes(key, app, startMs);
+    await untilStored("select 1 from bans where key_id = ? and started_at > ?", key.id, startMs / 1000);
+    expect(await bansOf(key.id, "live")).toMatchObject([{ cause: "strikes", endsAt }]);
   });
 
-  it("is what makes the difference: without it, the next ban is twice as long", async ({ expect }) => {
-    const key = await bannedByStrikes();
-    await banByStrikes(key, app, T0 + 6 * MINUTE);
-    await untilStored("select 1 from bans where key_id = ? and started_at > ?", key.id, T0 / 1000 + 60);
-    expect(await bansOf(key.id, "live")).toMatchObject([
-      { startedAt: "2035-01-01T12:06:21Z", endsAt: "2035-01-01T12:16:21Z" },
-    ]);
-  });
-
-  it("of an operator ban does not pardon a ban for strikes that was over", async ({ expect }) => {
-    const key = await bannedByStrikes();
+  it("without a live ban returns null, and writes no audit row and no log line", async ({ expect }) => {
+    const [banned, { id: never }] = [await bannedByStrikes(), await createKey()];
     setClock(T0 + 6 * MINUTE);
-    await ban(key.id, "abuse");
-    expect((await lift(key.id)).body.lifted).toMatchObject({ cause: "operator" });
-    await banByStrikes(key, app, T0 + 7 * MINUTE);
-    await untilStored(
-      "select 1 from bans where key_id = ? and cause = 'strikes' and started_at > ?",
-      key.id,
-      T0 / 1000 + 60,
-    );
-    expect(await bansOf(key.id, "live")).toMatchObject([{ endsAt: "2035-01-01T12:17:21Z" }]);
-  });
-
-  it("is seen at once in the key's own view", async ({ expect }) => {
-    const key = await bannedByStrikes();
-    await lift(key.id);
-    expect((await operator("GET", `/keys/${key.id}`)).body.live).toMatchObject({ ban: null });
-  });
-
-  it("of a key without a live ban changes nothing, and writes no audit row", async ({ expect }) => {
-    const key = await bannedByStrikes();
-    setClock(T0 + 6 * MINUTE);
-    const state = () =>
-      env.DB.prepare(
-        "select version, pardoned_ban_id, (select count(*) from audit_log) from api_keys where id = ?",
-      )
-        .bind(key.id)
-        .raw();
-    const before = await state();
-    expect((await lift(key.id)).body).toMatchObject({ lifted: null, effective: "immediately" });
-    expect(await state()).toEqual(before);
+    for (const id of [banned.id, never]) {
+      const state = () =>
+        env.DB.prepare(
+          "select version, pardoned_ban_id, (select count(*) from audit_log) from api_keys where id = ?",
+        )
+          .bind(id)
+          .raw();
+      const before = await state();
+      expect((await lift(id)).body).toMatchObject({ lifted: null, effective: "immediately" });
+      expect(await state()).toEqual(before);
+    }
+    expect(log.text()).not.toContain("ban_lifted");
   });
 
   it("an operator ban does not revive the ban for strikes that it replaced", async ({ expect }) => {
@@ -284,13 +287,6 @@ describe("lifting", () => {
     ]);
   });
 
-  it("without a ban returns null, and writes no audit row and no log line", async ({ expect }) => {
-    const { id } = await createKey();
-    expect((await lift(id)).body).toMatchObject({ lifted: null, effective: "immediately" });
-    expect(await auditOf(id)).toEqual([]);
-    expect(log.text()).not.toContain("ban_lifted");
-  });
-
   it("of a ban that another operator lifts at the same time: one lifts it, and there is one audit row", async ({
     expect,
   }) => {
@@ -305,6 +301,17 @@ describe("lifting", () => {
     expect(await statusOf(key)).toBe(404);
   });
 
+  it("again reaches the limiter that an earlier lift did not reach", async ({ expect }) => {
+    const key = await createKey();
+    expect(await statusOf(key)).toBe(404);
+    await ban(key.id, "abuse");
+    expect(await statusOf(key)).toBe(429);
+    await lift(key.id, operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() })));
+    expect(await statusOf(key)).toBe(429);
+    expect((await lift(key.id)).body).toMatchObject({ lifted: null, effective: "immediately" });
+    expect(await statusOf(key)).toBe(404);
+  });
+
   it("ends no ban before it began, if the clock of this operator's isolate is behind", async ({ expect }) => {
     const { id } = await createKey();
     setClock(T0 + 2_000);
@@ -314,22 +321,5 @@ describe("lifting", () => {
       startedAt: "2035-01-01T12:00:02Z",
       liftedAt: "2035-01-01T12:00:02Z",
     });
-  });
-});
-
-describe("while the limiter cannot be reached", () => {
-  it("a lift ends what D1 has, and another one reaches the limiter later", async ({ expect }) => {
-    const key = await createKey();
-    expect(await statusOf(key)).toBe(404);
-    await ban(key.id, "abuse");
-    expect(await statusOf(key)).toBe(429);
-    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
-    expect((await lift(key.id, unreachable)).body).toMatchObject({
-      lifted: { reason: "abuse" },
-      effective: "within minutes",
-    });
-    expect(await statusOf(key)).toBe(429);
-    expect((await lift(key.id)).body).toMatchObject({ lifted: null, effective: "immediately" });
-    expect(await statusOf(key)).toBe(404);
   });
 });

@@ -1,15 +1,16 @@
 /**
- * What every change of an operator promises: one audit row in the transaction of the change, the precondition, its effect on the
- * next request, and who may not make it. What is special about one change is in the files beside this one.
+ * What every change promises: one audit row in its transaction, the precondition, its effect on
+ * the next request, and who may not make it. The files beside this one have what is special about a change.
  */
 import { env } from "cloudflare:workers";
 import * as v from "valibot";
-import { describe, it } from "vitest";
+import { beforeAll, describe, it } from "vitest";
 import { hasEtag, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
 import {
   captureLog,
   countOf,
+  log,
   runMinuteCron,
   setClock,
   startApp,
@@ -54,24 +55,18 @@ async function auditOf(object = ""): Promise<unknown[]> {
   return results.map(({ call }) => call);
 }
 
-/** Runs `body` while D1 refuses every change of these tables. */
-async function refusingChangesOf(tables: readonly string[], body: () => Promise<void>): Promise<void> {
-  const triggers = tables.flatMap((table) => ["insert", "update", "delete"].map((change) => [change, table]));
-  await env.DB.batch(
-    triggers.map(([change, table]) =>
-      env.DB.prepare(
-        `create trigger refuse_${change}_${table} before ${change} on ${table} begin select raise(abort, 'refused here'); end`,
-      ),
+/** D1 refuses every change of a table whose name is in `refused`. */
+beforeAll(async () => {
+  const triggers = TABLES.flatMap((table) =>
+    ["insert", "update", "delete"].map(
+      (change) => `create trigger refuse_${change}_${table} before ${change} on ${table}
+        when exists (select 1 from refused where name = '${table}') begin select raise(abort, 'refused here'); end`,
     ),
   );
-  try {
-    await body();
-  } finally {
-    await env.DB.batch(
-      triggers.map(([change, table]) => env.DB.prepare(`drop trigger refuse_${change}_${table}`)),
-    );
-  }
-}
+  await env.DB.batch(
+    ["create table refused (name text)", ...triggers].map((statement) => env.DB.prepare(statement)),
+  );
+});
 
 it("the table has every call that changes something; an alert that is sent is no change", ({ expect }) => {
   expect(MISSING).toEqual(["alerts.resend", "alerts.test"]);
@@ -84,7 +79,6 @@ describe("a change", () => {
     "is answered as the reference says, with one audit row: $id",
     async ({ change }, { expect }) => {
       const { call, object } = change;
-      const log = captureLog();
       const ids = await change.make();
       const { KEY_LIMITER, addressed } = watchLimiters();
       const before = (await everythingStored()).audit_log?.length ?? 0;
@@ -98,7 +92,7 @@ describe("a change", () => {
       expect(rows).toMatchObject([
         { call: call.id, object: about, actor: "mo", at: T0 / 1000, request_id: requestId },
       ]);
-      // A Durable Object stays where it was first called, so only a request of the client creates the limiter.
+      // A Durable Object stays where it was first called, so only a client's request creates the limiter.
       if (!call.id.startsWith("keys.tell")) expect(addressed()).not.toContain(ids.id);
     },
   );
@@ -107,12 +101,14 @@ describe("a change", () => {
     const ids = await change.make();
     const before = await everythingStored();
     for (const tables of [["audit_log"], TABLES.filter((table) => table !== "audit_log")]) {
-      await refusingChangesOf(tables, async () => {
-        const log = captureLog();
-        expect(await send(operator, change, ids)).toMatchObject({ status: 500 });
-        expect(log.text()).toContain("refused here");
-        expect(await everythingStored()).toEqual(before);
-      });
+      captureLog();
+      await env.DB.prepare("insert into refused select value from json_each(?)")
+        .bind(JSON.stringify(tables))
+        .run();
+      const { status } = await send(operator, change, ids);
+      await env.DB.exec("delete from refused");
+      expect([status, log.text()]).toEqual([500, expect.stringContaining("refused here")]);
+      expect(await everythingStored()).toEqual(before);
     }
   });
 });
@@ -243,3 +239,12 @@ describe("a call that changes something", () => {
     },
   );
 });
+
+it.for(CALLS.filter(({ route }) => /:(?:id|orderId)\b/.test(route)))(
+  "a call about what does not exist is a 404: $id",
+  async (call, { expect }) => {
+    const none = { id: "404404", orderId: "404404", secretId: "404404" };
+    const { status, body } = await send(operator, { call }, none);
+    expect([status, body.code]).toEqual([404, "not_found"]);
+  },
+);

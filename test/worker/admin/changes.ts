@@ -1,4 +1,4 @@
-/** Every call that changes something: how its object is made, and its request, which has the example of the reference as its body. */
+/** Every call that changes something: how its object is made, and its request, with the example as body. */
 import { env } from "cloudflare:workers";
 import { type Call, isConditional, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
@@ -105,7 +105,7 @@ export function send(
 
 export const T0 = Date.UTC(2033, 0, 1, 12);
 
-/** What a change means to requests of the key: the status, and the limit of a minute if the request was admitted. */
+/** What a change means to requests of the key: the status, and the limit of a minute if one was admitted. */
 export type Effect = {
   readonly what: string;
   readonly call: string;

@@ -3,7 +3,7 @@ import { describe, it } from "vitest";
 import type { KeyEvent } from "../../../src/worker/admin/keys/schema.ts";
 import { createKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt } from "../../support/worker.ts";
-import { banByStrikes, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
+import { banByStrikes, operatorOf, untilStored } from "./admin-support.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -60,18 +60,5 @@ describe("the history of a key", () => {
         },
       ],
     });
-  });
-
-  it("is read from the database when the limiter cannot be reached, and says so", async ({ expect }) => {
-    const { id } = await createKey({ used: true });
-    await operator("PATCH", `/keys/${id}`, { note: "n" });
-    const unreachable = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
-    expect((await unreachable("GET", `/keys/${id}/history`)).body).toMatchObject({
-      events: [{ kind: "change" }],
-      hours: [],
-      asOf: "2038-06-01T09:00:00Z",
-    });
-    expect((await operator("GET", "/keys/key_none/history")).status).toBe(404);
-    expect((await operator("GET", `/keys/${id}/history?after=x`)).status).toBe(400);
   });
 });

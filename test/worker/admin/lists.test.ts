@@ -1,4 +1,4 @@
-/** Pages of the operator's lists: in each order, together they have each row once, as one long page has them. */
+/** Pages of the operator's lists: in each order they have each row once, as one long page has them. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { startApp, startEachTestAt } from "../../support/worker.ts";
@@ -116,6 +116,7 @@ describe("the pages of a list have each row once", () => {
   it.for([
     ["/keys", "sort=name", "sort=owner", "sort=name&direction=desc"],
     ["/bans", "state=live", "state=past", "state=all"],
+    ["/keys/key_001/history", ""],
     ["/usage", "by=key", "sort=percent", "direction=asc", "by=owner", "by=hour"],
   ] as const)(
     "a cursor of %s?%s is refused in every other order, as any other text",

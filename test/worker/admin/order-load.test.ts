@@ -1,4 +1,4 @@
-/** `PUT /admin/orders`: all orders or none, and the same again without effect. A client's cancel is final, unless the operator says otherwise. */
+/** `PUT /admin/orders`: all orders or none, again without effect, and what happens to cancelled orders. */
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
 import { createKey, newOrderId, type TestKey } from "../../support/factories.ts";

@@ -1,19 +1,13 @@
 /** Orders through the admin API: lists with filters, a status that goes backwards, deletions. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { beforeEach, describe, it } from "vitest";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { captureLog, LIST, startApp } from "../../support/worker.ts";
+import { LIST, setClock, startApp } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
-
-beforeEach(() => {
-  captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 /** The ids as text, with all their digits. */
 async function listed(query: string): Promise<{ ids: string[]; next: string | null }> {
@@ -63,6 +57,21 @@ describe("the operator's list of orders", () => {
       expect(await operator("GET", `/orders?${query}`)).toMatchObject({ status: 400 });
     }
   });
+});
+
+it("the list of cancelled orders has their members with all digits, who cancelled them, and when", async ({
+  expect,
+}) => {
+  setClock(Date.UTC(2035, 0, 1, 12));
+  const { id: keyId, key } = await createKey();
+  const [id, quantity] = ["-9223372036854775808", "9223372036854775805"];
+  await insertOrders({ id, petId: id, quantity });
+  expect((await app(`${LIST}/${id}`, { method: "DELETE", key })).status).toBe(204);
+  const { text, body } = await operator("GET", "/orders/cancelled?limit=1");
+  expect(text).toContain(`"id":${id},"petId":${id},"quantity":${quantity},`);
+  expect(body.cancelled).toMatchObject([
+    { cancelledAt: "2035-01-01T12:00:00Z", cancelledBy: keyId, cancelledByName: "test" },
+  ]);
 });
 
 it("an order's members are changed one by one; null removes one; a wrong one is named", async ({
@@ -174,16 +183,12 @@ describe("shipping orders", () => {
 describe("a change that matches no order", () => {
   /** An operator whose changes are in D1 before `then` runs, and are answered after it. */
   function answeredAfter(then: () => Promise<unknown>) {
-    const DB = {
-      prepare: (query: string) => env.DB.prepare(query),
-      batch: async (statements: D1PreparedStatement[]) => {
-        const results = await env.DB.batch(statements);
-        await then();
-        return results;
-      },
-    };
-    // The app uses these two members only.
-    return operatorOf(startApp({ DB: DB as unknown as D1Database }));
+    const DB = wrapDatabase(env.DB, async (sql, run) => {
+      const results = await run();
+      if (sql.length > 1) await then();
+      return results;
+    });
+    return operatorOf(startApp({ DB }));
   }
 
   it("is a 404 although the order is inserted before the answer", async ({ expect }) => {

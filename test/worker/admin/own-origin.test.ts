@@ -1,9 +1,9 @@
 /** A page of another site, whose requests a browser sends with the cookies of the operator. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { log, startApp } from "../../support/worker.ts";
 import { browserWith } from "../console/browser.ts";
 
 const OTHER_SITES = [
@@ -17,14 +17,6 @@ const OWN = [
   { Origin: "https://orders.example", "Sec-Fetch-Site": "same-origin" },
   { "Sec-Fetch-Site": "none" },
 ];
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 /** Each credential, as the headers that carry it, and an app that accepts it. */
 async function everyCredential() {

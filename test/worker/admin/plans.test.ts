@@ -1,20 +1,13 @@
 /** Plans: how a change is checked. Whose limiters are told is in tell-limiters.test.ts. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { countKeysOver } from "../../../src/worker/admin/plans/sql.ts";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());
-
-beforeEach(() => {
-  captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 it("the plans are those of the specification, with their number of keys", async ({ expect }) => {
   await createKey({ plan: "business" });

@@ -1,22 +1,14 @@
 /** Who may only read the admin API: with ADMIN_READ_TOKEN, or as ACCESS_WRITERS says. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
 import { type Claims, sign, startTeam } from "../../support/access-team.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { log, startApp } from "../../support/worker.ts";
 import { pathOf } from "./changes.ts";
 
 const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 describe("the read token", () => {
   it("gets the same answers to what only reads as the admin token", async ({ expect }) => {

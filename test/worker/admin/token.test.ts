@@ -1,18 +1,11 @@
-/** Who may call the admin API, and when it is disabled. */
+/** Who may call the admin API, when it is off, and what the log has of wrong tokens. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { adminRoutes } from "../../../src/worker/admin/routes.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { createKey } from "../../support/factories.ts";
+import { log, startApp } from "../../support/worker.ts";
 
 const USABLE = "9f86d081884c7d659a2feaa0c55ad015";
-
-let log: ReturnType<typeof captureLog>;
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-});
 
 const everyCall = adminRoutes.routes
   .filter(({ method }) => method !== "ALL")
@@ -56,6 +49,22 @@ describe("without a usable admin token configured", () => {
     expect((await app("/admin/plans", { key: token })).status).toBe(200);
     expect((await app("/admin/plans", { key: `${token}x` })).status).toBe(401);
     expect((await app("/admin/plans", { key: token.slice(1) })).status).toBe(401);
+  });
+});
+
+describe("without the admin token", () => {
+  it("every path and method is a 401, also with an API key as the token", async ({ expect }) => {
+    const app = startApp();
+    for (const key of ["", `${env.ADMIN_TOKEN}x`, (await createKey()).key])
+      expect(await statusesOf(app, key)).toEqual(new Set([401]));
+    for (const path of ["/admin", "/admin/", "/admin/nothing", "/admin/orders/007"]) {
+      for (const method of ["GET", "HEAD", "OPTIONS"])
+        expect((await app(path, { method })).status, `${method} ${path}`).toBe(401);
+      const known = await app(path, { key: env.ADMIN_TOKEN });
+      expect(known.status).toBe(404);
+    }
+    const { headers } = await app("/admin/plans");
+    expect(headers.get("WWW-Authenticate")).toBe('Bearer realm="store-orders-admin"');
   });
 });
 
@@ -130,7 +139,9 @@ describe("the admin token, of any characters,", () => {
 });
 
 describe("requests with a wrong token", () => {
-  it("have a per-IP rate limit, and those with the right token do not", async ({ expect }) => {
+  it("have a per-IP rate limit and are in the log, and those with the right token are not", async ({
+    expect,
+  }) => {
     const tries: string[] = [];
     const limit = async ({ key }: { key: string }) => {
       tries.push(key);
@@ -143,10 +154,19 @@ describe("requests with a wrong token", () => {
       expect(sent.get("Retry-After")).toBe(status === 429 ? "60" : null);
       return status;
     };
-    expect([await from("192.0.2.1", "a"), await from("192.0.2.1", "b")]).toEqual([401, 401]);
-    expect(await from("192.0.2.1", "c")).toBe(429);
+    const [wrong, address] = ["a-wrong-admin-token-of-some-length", "2001:db8:1:2::8"];
+    expect([await from(address, wrong), await from(address, "b")]).toEqual([401, 401]);
+    expect(await from(address, "c")).toBe(429);
     expect(await from("192.0.2.2", "c")).toBe(401);
-    expect(await from("192.0.2.1", env.ADMIN_TOKEN)).toBe(200);
+    expect(await from(address, env.ADMIN_TOKEN)).toBe(200);
     expect(tries).toHaveLength(4);
+    const network = "2001:db8:1:2::/64";
+    expect(log.lines().filter(({ event }) => event !== "request")).toMatchObject([
+      { event: "admin_sign_in_failed", network },
+      { event: "admin_sign_in_failed", network },
+      { event: "ip_rate_limit_exceeded", network, limit: 200 },
+      { event: "admin_sign_in_failed", network: "192.0.2.2" },
+    ]);
+    expect(log.text()).not.toContain(wrong);
   });
 });

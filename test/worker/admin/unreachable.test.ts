@@ -1,8 +1,7 @@
-/** The admin API while a key's limiter cannot be reached. That changes take effect within minutes is in next-request.test.ts. */
+/** The admin API while a key's limiter cannot be reached. What it means to changes is in changes.test.ts. */
 import { describe, it } from "vitest";
-import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
-import { startApp, startEachTestAt } from "../../support/worker.ts";
+import { limiters, startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 
 const withoutLimiters = operatorOf(startApp({ KEY_LIMITER: unreachableLimiters() }));
@@ -12,10 +11,12 @@ startEachTestAt(Date.UTC(2034, 0, 1, 12));
 describe("while a limiter cannot be reached", () => {
   it("a key is shown without live usage, and with the usage that D1 has", async ({ expect }) => {
     const { id } = await createKey({ used: true });
+    await withoutLimiters("PATCH", `/keys/${id}`, { note: "n" });
     expect((await withoutLimiters("GET", `/keys/${id}`)).body).toMatchObject({ id, live: null });
     for (const path of ["usage", "history"]) {
       const { status, body } = await withoutLimiters("GET", `/keys/${id}/${path}`);
       expect([status, body.asOf], path).toEqual([200, "2034-01-01T11:00:00Z"]);
+      if (path === "history") expect(body.events).toMatchObject([{ kind: "change" }]);
     }
     const unused = await createKey();
     expect((await withoutLimiters("GET", `/keys/${unused.id}/usage`)).body.asOf).toBe("2034-01-01T12:00:00Z");
@@ -30,8 +31,7 @@ describe("while a limiter cannot be reached", () => {
     const forget = async () => {
       if (++calls === 1) throw Object.assign(new Error("reset"), { durableObjectReset: true });
     };
-    // The admin API addresses limiters by name only.
-    const KEY_LIMITER = { getByName: () => ({ forget }) } as unknown as Bindings["KEY_LIMITER"];
+    const KEY_LIMITER = limiters(() => ({ forget }));
     const { body } = await operatorOf(startApp({ KEY_LIMITER }))("DELETE", `/keys/${id}`);
     expect([calls, body.effective]).toEqual([2, "immediately"]);
   });

@@ -12,6 +12,7 @@ import {
   watchDatabase,
   watchLimiters,
 } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
 import { browserWith, formOn } from "./browser.ts";
 
@@ -312,15 +313,12 @@ describe("a new secret", () => {
     async (path, { expect }) => {
       const { id } = await createKey();
       const database = watchDatabase();
-      const { prepare } = database.DB;
-      const batch: D1Database["batch"] = async <Row>(statements: D1PreparedStatement[]) => {
-        const stored = await database.DB.batch<Row>(statements);
-        database.failWith("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
-        return stored;
-      };
+      const DB = wrapDatabase(database.DB, async (sql, run) => {
+        const results = await run();
+        if (sql.length > 1) database.failWith("D1_ERROR: D1 DB is overloaded. Requests queued for too long.");
+        return results;
+      });
       const { cookie } = await browserWith(env.ADMIN_TOKEN);
-      // The app uses these two members of the database.
-      const DB = { prepare, batch } as unknown as D1Database;
       const app = startApp({ DB, KEY_LIMITER: unreachableLimiters() });
       const answer = await app(path.replace("ID", id), {
         method: "POST",

@@ -1,17 +1,10 @@
 /** Who may use the console: sessions that begin with the admin token, and identities from Access. */
 import { env } from "cloudflare:workers";
-import { describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
-import {
-  type App,
-  captureLog,
-  setClock,
-  startApp,
-  startEachTestAt,
-  watchDatabase,
-} from "../../support/worker.ts";
+import { type App, log, setClock, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 
 const NOW_MS = 2_200_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -163,10 +156,12 @@ describe("a session", () => {
   });
 
   it("is not what D1 has of it, nor a session of another host", async ({ expect }) => {
+    await env.DB.exec("delete from console_sessions");
     const { cookie, get } = await session();
-    const { results } = await env.DB.prepare("select * from console_sessions").all();
-    for (const text of Object.values(results.at(-1) ?? {})) {
-      expect(cookie).not.toContain(String(text));
+    const row = await env.DB.prepare("select * from console_sessions").first();
+    for (const text of Object.values(row ?? {})) {
+      // A short text, such as the name, can be in a random cookie.
+      if (String(text).length > 12) expect(cookie).not.toContain(text);
       expect(isSignIn(await get("", { Cookie: `__Host-session=${text}` })), String(text)).toBe(true);
     }
     expect(isSignIn(await get("", { Cookie: cookie.replace("__Host-", "") }))).toBe(true);
@@ -182,13 +177,6 @@ describe("a session", () => {
     expect([response.status, await response.text()]).toEqual([503, expect.not.stringContaining("<form")]);
   });
 
-  it("ends when the admin token is replaced", async ({ expect }) => {
-    const { cookie } = await session();
-    const replaced = startApp({ ADMIN_TOKEN: "another-admin-token-for-the-tests-only" });
-    const response = await replaced("/console", { headers: { Cookie: cookie } });
-    expect(isSignIn({ status: response.status, text: await response.text() })).toBe(true);
-  });
-
   it("ends by signing out, and by signing in again", async ({ expect }) => {
     const { app, cookie, get } = await session();
     const again = await signIn(app, {}, { Cookie: cookie });
@@ -202,7 +190,6 @@ describe("a session", () => {
   });
 
   it("names its operator in the log: when it begins and ends, and with each request", async ({ expect }) => {
-    const log = captureLog();
     const { app, cookie, get } = await session();
     await get("/plans");
     await post(app, "/sign-out", {}, { Cookie: cookie });
@@ -221,10 +208,8 @@ describe("a session", () => {
 
 it("the log names the route of a page, without the id", async ({ expect }) => {
   const { get } = await session();
-  const log = vi.spyOn(console, "log");
   await get("/keys/key_000000000000");
-  expect(JSON.stringify(log.mock.calls)).toContain("/console/keys/:id");
-  log.mockRestore();
+  expect(log.lines()).toContainEqual(expect.objectContaining({ route: "/console/keys/:id" }));
 });
 
 describe("what an operator types", () => {

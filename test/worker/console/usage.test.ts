@@ -2,23 +2,13 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { captureLog, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { log, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { browserWith } from "./browser.ts";
 
 const NOW = Date.UTC(2037, 8, 30, 12, 30);
 const app = startApp();
 
 startEachTestAt(NOW);
-
-async function signedIn(through = app) {
-  const response = await through("/console/sign-in", {
-    method: "POST",
-    body: new URLSearchParams({ token: env.ADMIN_TOKEN ?? "", operator: "jo" }),
-    headers: { Origin: "https://orders.example" },
-    redirect: "manual",
-  });
-  const Cookie = (response.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
-  return (path: string) => through(path, { headers: { Cookie } });
-}
 
 /** More rows than a page has, each of an owner of its own. */
 async function insertCustomers(): Promise<void> {
@@ -40,7 +30,7 @@ async function insertCustomers(): Promise<void> {
 describe("the pages of lists", () => {
   it("show a page of rows that their files have all of, in the CSV of the admin API", async ({ expect }) => {
     await insertCustomers();
-    const get = await signedIn();
+    const { get } = await browserWith(env.ADMIN_TOKEN);
     const paths = [
       "usage?by=key",
       "usage?by=owner&sort=name",
@@ -89,7 +79,7 @@ describe("the pages of lists", () => {
       ).bind(id),
       env.DB.prepare(ban).bind(id),
     ]);
-    const get = await signedIn();
+    const { get } = await browserWith(env.ADMIN_TOKEN);
     const advice = "Paws &amp; Co/1: pro is too small. 25 of 30 days at 80 % or more. Offer business.";
     expect(await (await get("/console/customers")).text()).toContain(advice);
     expect(await (await get("/console/customers?from=2037-09-25")).text()).not.toContain("too small");
@@ -113,15 +103,16 @@ describe("the pages of lists", () => {
       `with recursive n(i) as (select 1 union all select i + 1 from n where i < 10001)
        insert into orders (id, pet_id, quantity, status) select i, -9007199254740993, 1, 'pending' from n`,
     ).run();
-    const csv = await (await signedIn())("/console/orders?format=csv");
+    const csv = await (await browserWith(env.ADMIN_TOKEN)).get("/console/orders?format=csv");
     const [head, ...rows] = (await csv.text()).trimEnd().split("\r\n");
     expect(head).toBe("id,petId,quantity,shipDate,complete,status,version");
     expect(rows.map((row) => Number(row.split(",")[0]))).toEqual(rows.map((_, i) => 10_001 - i));
     expect(rows.at(-1)).toBe("1,-9007199254740993,1,,,pending,1");
 
-    const [database, log] = [watchDatabase(), captureLog()];
+    const database = watchDatabase();
     database.failWith("D1_ERROR: overloaded", /orders\.id </);
-    const cutOff = await (await signedIn(startApp({ DB: database.DB })))("/console/orders?format=csv");
+    const { get } = await browserWith(env.ADMIN_TOKEN, { DB: database.DB });
+    const cutOff = await get("/console/orders?format=csv");
     await expect(cutOff.text()).rejects.toThrow();
     expect(log.lines()).toContainEqual(expect.objectContaining({ event: "csv_failed" }));
   });

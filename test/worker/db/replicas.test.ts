@@ -3,26 +3,18 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import { afterEach, beforeAll, beforeEach, describe, type ExpectStatic, it } from "vitest";
+import { beforeAll, describe, type ExpectStatic, it } from "vitest";
 import type { Call } from "../../../src/limiter/index.ts";
-import type { Bindings } from "../../../src/worker/context.ts";
 import { runs } from "../../support/deep.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { seededRandom } from "../../support/random.ts";
 import { ReplicatedDatabase } from "../../support/replicated-database.ts";
-import { type App, captureLog, LIST, limiterOf, startApp, watchLimiters } from "../../support/worker.ts";
+import { type App, LIST, limiterOf, limiters, log, startApp, watchLimiters } from "../../support/worker.ts";
 import { operatorOf } from "../admin/admin-support.ts";
 
 let database: ReplicatedDatabase;
-let log: ReturnType<typeof captureLog>;
 beforeAll(async () => {
   database = await ReplicatedDatabase.create();
-});
-beforeEach(() => {
-  log = captureLog();
-});
-afterEach(() => {
-  log.restore();
 });
 
 function replicated() {
@@ -278,9 +270,7 @@ describe("with read replication", () => {
     const limiter = env.KEY_LIMITER.getByName(id);
     const remember = () => Promise.reject(new Error("the object was reset"));
     const stub = { admit: (call: Call) => limiter.admit(call), remember };
-    // The app uses these members only.
-    const KEY_LIMITER = { getByName: () => stub } as unknown as Bindings["KEY_LIMITER"];
-    const app = startApp({ ...replicated(), KEY_LIMITER });
+    const app = startApp({ ...replicated(), KEY_LIMITER: limiters(() => stub) });
     expect((await app(`${LIST}/${order}`, { method: "DELETE", key })).status).toBe(204);
     expect(log.text()).toContain("limiter_unreachable");
     const orders = await (await app(LIST, { key })).json<{ id: number }[]>();
@@ -293,15 +283,14 @@ describe("a key's object", () => {
     const { id, key } = await createKey();
     const bookmarkOf = async () => {
       const seen: unknown[] = [];
-      const getByName = (name: string) => ({
+      const KEY_LIMITER = limiters((name) => ({
         admit: async (call: Call) => {
           const verdict = await limiterOf(name).admit(call);
           seen.push(verdict.kind === "admitted" && verdict.facts.bookmark);
           return verdict;
         },
-      });
-      // A list calls `admit` only.
-      await startApp({ KEY_LIMITER: { getByName } as unknown as Bindings["KEY_LIMITER"] })(LIST, { key });
+      }));
+      await startApp({ KEY_LIMITER })(LIST, { key });
       return seen;
     };
     expect(await bookmarkOf()).toEqual([undefined]);

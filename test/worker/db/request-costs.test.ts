@@ -1,13 +1,11 @@
 /** What each kind of request costs D1: calls, rows read and rows written (docs/performance.md). */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { writeReport } from "../../../src/worker/key-policy-sql.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { captureLog, LIST, startApp, watchPolicyLoads } from "../../support/worker.ts";
+import { LIST, startApp, watchPolicyLoads } from "../../support/worker.ts";
 import { type Costs, countCosts } from "../../support/wrap-database.ts";
-
-beforeEach(() => void captureLog());
 
 function startCountedApp() {
   const { DB, take } = countCosts(env.DB);
@@ -97,7 +95,6 @@ describe("what a request costs D1", () => {
     await app("/v1/none", { key });
     await env.KEY_LIMITER.getByName(id).forget();
     await app("/v1/none", { key });
-    vi.restoreAllMocks();
     expect(costs).toEqual([
       { rowsRead: 4, rowsWritten: 0 },
       { rowsRead: 5, rowsWritten: 1 },

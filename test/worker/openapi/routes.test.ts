@@ -1,15 +1,10 @@
-/** The routes outside /v1 that need no key: the front page, and the OpenAPI document, which agrees with the database. */
+/** The routes that need no key: the front page, and the OpenAPI document, which agrees with the database. */
 import { env } from "cloudflare:workers";
-import { beforeEach, describe, it, vi } from "vitest";
+import { describe, it } from "vitest";
 import { DEFAULT_PLANS } from "../../../src/openapi/default-plans.ts";
-import { captureLog, startApp } from "../../support/worker.ts";
+import { startApp } from "../../support/worker.ts";
 
 const app = startApp();
-
-beforeEach(() => {
-  vi.restoreAllMocks();
-  captureLog();
-});
 
 describe("the front page", () => {
   it("says in one line what this is and links to the documentation", async ({ expect }) => {

@@ -1,21 +1,15 @@
 /** `DELETE /store/orders/{orderId}`: outcomes, ids that are no int64, concurrency and failures. */
 import { env } from "cloudflare:workers";
-import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { beforeEach, describe, it, vi } from "vitest";
 import { MAX_CANCEL_MS } from "../../../src/worker/orders/cancel.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
-import { type App, captureLog, startApp, watchDatabase } from "../../support/worker.ts";
+import { type App, startApp, watchDatabase } from "../../support/worker.ts";
 
 const LIST = "/v1/store/orders";
 
 let caller: TestKey;
-let log: ReturnType<typeof captureLog>;
 beforeEach(async () => {
-  log = captureLog();
   caller = await createKey();
-});
-afterEach(() => {
-  log.restore();
-  vi.useRealTimers();
 });
 
 function cancel(id: string, app: App = startApp(), init: RequestInit = {}): Promise<Response> {

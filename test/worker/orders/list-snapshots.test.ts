@@ -7,20 +7,17 @@ import { SIZES } from "../../../src/worker/orders/list-sql.ts";
 import { DEEP, runs } from "../../support/deep.ts";
 import { createKey } from "../../support/factories.ts";
 import { seededRandom } from "../../support/random.ts";
-import { type App, captureLog, LIST, startApp } from "../../support/worker.ts";
+import { type App, LIST, startApp } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 
 const REAL_SIZES = { ...SIZES };
 
 let key: string;
-let log: ReturnType<typeof captureLog>;
 beforeEach(async () => {
-  log = captureLog();
   ({ key } = await createKey({ perMinute: 1_000_000, perDay: 100_000_000 }));
   await env.DB.prepare("delete from orders").run();
 });
 afterEach(() => {
-  log.restore();
   Object.assign(SIZES, REAL_SIZES);
 });
 

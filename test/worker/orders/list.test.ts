@@ -3,23 +3,20 @@ import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
 import { SIZES } from "../../../src/worker/orders/list-sql.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
-import { type App, captureLog, LIST, pause, startApp, watchDatabase } from "../../support/worker.ts";
+import { type App, LIST, log, pause, startApp, watchDatabase } from "../../support/worker.ts";
 import { countCosts, wrapDatabase } from "../../support/wrap-database.ts";
 
 const LARGEST = "9223372036854775807";
 const REAL_SIZES = { ...SIZES };
 
 let key: string;
-let log: ReturnType<typeof captureLog>;
 beforeEach(async () => {
-  log = captureLog();
   ({ key } = await createKey());
   await env.DB.prepare("delete from orders").run();
   // A tenth of the real ones, so that a tenth of the orders shows the same.
   Object.assign(SIZES, { ordersPerPage: 1_000, ordersPerChunk: 100, changesPerChunk: 50 });
 });
 afterEach(() => {
-  log.restore();
   Object.assign(SIZES, REAL_SIZES);
 });
 

@@ -1,6 +1,5 @@
 /** The calls about alerts: what the webhook was told, an alert that is sent again, and a test alert. */
 import { call } from "../call.ts";
-import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import { alertPage, alertQuery, alertView, sentAlert } from "./schema.ts";
 import { findAlerts, sendAgain, sendTestAlert } from "./service.ts";
 
@@ -33,10 +32,7 @@ export const alertCalls = {
       },
     },
 
-    run: async ({ env, query: { after, ...filter } }) => {
-      const page = await findAlerts(env, { ...filter, after: fromCursor("alerts", after, isTime) });
-      return { ...page, next: toCursor("alerts", page.next) };
-    },
+    run: ({ env, query }) => findAlerts(env, query),
     table: ({ alerts, next }) => ({
       file: "alerts",
       columns: Object.keys(alertView.entries),

@@ -1,4 +1,4 @@
-/** Sends alerts to the webhook as the Standard Webhooks specification says, at least once each (ADR-28). */
+/** Sends each alert to the webhook at least once, as Standard Webhooks specifies (ADR-28). */
 import { waitUntil } from "cloudflare:workers";
 import { type Database, openDatabase } from "../../db/database.ts";
 import type { LimiterBindings } from "../../key-limiter.ts";
@@ -7,24 +7,27 @@ import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339 } from "../../time.ts";
 import { claimDueAlerts, type DueAlert, markDelivered, markNotDelivered } from "./sql.ts";
 
-/** At the same time: a batch ends before its alerts are due again. An invocation has six connections. */
+/**
+ * The alerts of a batch are sent at the same time, so that the batch ends before they are due again. An
+ * invocation has six connections.
+ */
 const ALERTS_PER_BATCH = 5;
 const MAX_BATCHES = 20;
 const TIMEOUT_MS = 10_000;
 
-/** After an alert was stored. Neither the answer nor a failure of the webhook reaches the caller. */
+/** Sends an alert that was just stored. The caller does not wait, and sees no failure of the webhook. */
 export function deliverSoon(env: LimiterBindings): void {
   if (settingsOf(env).webhook !== undefined) waitUntil(deliverBatch(env));
 }
 
-/** Every minute: what is due, and what was not sent right after it was stored. */
+/** Sends every alert that is due. Runs every minute. */
 export async function deliverDueAlerts(env: LimiterBindings): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     if ((await deliverBatch(env)) < ALERTS_PER_BATCH) return;
   }
 }
 
-/** Returns how many alerts it has tried to send. Never rejects: what was not sent is due again later. */
+/** Returns how many alerts it tried to send. Never rejects: an alert that was not sent is due again later. */
 async function deliverBatch(env: LimiterBindings): Promise<number> {
   const { webhook, consoleUrl } = settingsOf(env);
   if (webhook === undefined) return 0;
@@ -40,7 +43,7 @@ async function deliverBatch(env: LimiterBindings): Promise<number> {
   }
 }
 
-/** Sends the alert, and stores what became of it. */
+/** Sends the alert, and stores the result. */
 export async function deliver(
   db: Database,
   webhook: Webhook,
@@ -60,7 +63,7 @@ export async function deliver(
   return sent;
 }
 
-/** Slack takes `<…>` for a link or a mention of everybody, and a name may have it. */
+/** Slack reads `<…>` as a link or a mention, and a name may have these characters. */
 function plain(text: string): string {
   return text.replaceAll("<", "‹").replaceAll(">", "›");
 }
@@ -76,11 +79,11 @@ export type Sent = {
   readonly delivered: boolean;
   /** The status of the answer; null without an answer. */
   readonly status: number | null;
-  /** Why it was not delivered. Without the address, which can be a secret. */
+  /** The reason of a failure. It never has the address, which can be a secret. */
   readonly error: string | null;
 };
 
-/** A redirect is a failure: the alert is for this address. */
+/** A redirect is a failure, because the alert is for this address only. */
 export async function send({ url, secret }: Webhook, id: string, payload: Payload): Promise<Sent> {
   const timestamp = String(nowSeconds());
   const body = JSON.stringify(payload);

@@ -1,8 +1,8 @@
-/** `/console/alerts`: what the webhook was told. An alert can be sent again, and a test alert. */
+/** `/console/alerts` lists what the webhook was told, sends an alert again, and sends a test alert. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { addressOf, formOf, queryOf } from "../../console/forms.ts";
-import { Pages, Presets } from "../../console/list.tsx";
+import { CsvLink, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../console/page.tsx";
 import { Badge, type Column, Notice, Relative, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
@@ -31,7 +31,15 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
   const maySend = configured && !c.var.mayOnlyRead;
   return page(
     c,
-    { title: "Alerts", actions: maySend && <Send>Send test alert</Send> },
+    {
+      title: "Alerts",
+      actions: (
+        <>
+          <CsvLink c={c} />
+          {maySend && <Send>Send test alert</Send>}
+        </>
+      ),
+    },
     <>
       {sent && (
         <Notice kind={sent.delivered ? "good" : "bad"}>
@@ -72,7 +80,7 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
   );
 }
 
-/** Without an action, the form is sent to the address of the list, so that the answer has the same filter. */
+/** A form without an action is sent to the address of the list, so the answer has the same filter. */
 function Send({ id, children }: PropsWithChildren<{ readonly id?: string }>) {
   return (
     <form method="post">

@@ -1,4 +1,5 @@
 /** Stores alerts of expiries, lists alerts, and sends one at once. */
+import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { insertExpiryAlerts } from "../../db/alerts-sql.ts";
 import { openDatabase } from "../../db/database.ts";
@@ -6,11 +7,12 @@ import { conflict, notFound } from "../../errors.ts";
 import { logError } from "../../log.ts";
 import { settingsOf, type Webhook } from "../../settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { deliver, type Sent, send } from "./deliver.ts";
-import type { AlertView } from "./schema.ts";
-import { type AlertFilter, type AlertRow, countAttempt, listAlerts, stateOf } from "./sql.ts";
+import type { alertPage, alertQuery } from "./schema.ts";
+import { countAttempt, listAlerts } from "./sql.ts";
 
-/** Every hour. */
+/** Stores the alerts of keys that expire soon. Runs every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
   if (settingsOf(env).webhook === undefined) return;
   try {
@@ -20,34 +22,25 @@ export async function alertOfExpiries(env: Bindings): Promise<void> {
   }
 }
 
-export type AlertPage = {
-  readonly alerts: readonly AlertView[];
-  /** Where to go on; null on the last page. */
-  readonly next: { readonly value: number; readonly id: string } | null;
-  readonly configured: boolean;
-};
-
-export async function findAlerts(env: Bindings, filter: AlertFilter): Promise<AlertPage> {
-  const rows = await listAlerts(openDatabase(env.DB), filter);
-  const last = rows.length < filter.limit ? undefined : rows.at(-1);
+export async function findAlerts(
+  env: Bindings,
+  { state, after, limit }: v.InferOutput<typeof alertQuery>,
+): Promise<v.InferOutput<typeof alertPage>> {
+  const rows = await listAlerts(openDatabase(env.DB), state, fromCursor("alerts", after), limit + 1);
+  const { shown, last } = pageOf(rows, limit);
   return {
-    alerts: rows.map(toView),
-    next: last ? { value: last.at, id: last.id } : null,
+    alerts: shown.map((row) => ({
+      ...row,
+      at: rfc3339(row.at),
+      nextAttemptAt: rfc3339OrNull(row.nextAttemptAt),
+      deliveredAt: rfc3339OrNull(row.deliveredAt),
+    })),
+    next: toCursor("alerts", last && { value: last.at, id: last.id }),
     configured: settingsOf(env).webhook !== undefined,
   };
 }
 
-function toView({ data: _, ...row }: AlertRow): AlertView {
-  return {
-    ...row,
-    at: rfc3339(row.at),
-    state: stateOf(row),
-    nextAttemptAt: rfc3339OrNull(row.nextAttemptAt),
-    deliveredAt: rfc3339OrNull(row.deliveredAt),
-  };
-}
-
-/** At once. The attempt counts. */
+/** Sends a stored alert now, and counts the attempt. */
 export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
   const webhook = requireWebhook(env);
   const db = openDatabase(env.DB);
@@ -56,7 +49,7 @@ export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
   return deliver(db, webhook, alert, settingsOf(env).consoleUrl);
 }
 
-/** At once, and not stored. */
+/** Sends a test alert now, and stores nothing. */
 export async function sendTestAlert(env: Bindings, actor: string): Promise<Sent> {
   const webhook = requireWebhook(env);
   const text = "This is a test alert of Store Orders. Alerts arrive here.";

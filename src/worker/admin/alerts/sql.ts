@@ -1,20 +1,21 @@
 /** D1: the alerts, which are the outbox of the webhook (ADR-28). */
-import { and, desc, isNotNull, isNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, getTableColumns, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { alerts } from "../../db/schema.ts";
-import type { ALERT_STATES } from "../../db/values.ts";
 import { DAY_SECONDS } from "../../time.ts";
+import type { Position } from "../http/cursor.ts";
+import type { AlertView } from "./schema.ts";
 
-/** Seconds from one attempt to the next. From the last of them on, each further one is as long. */
+/** The seconds from each attempt to the next. The last value is used again for all later attempts. */
 const BACKOFF_SECONDS = [60, 300, 1_800, 7_200, 18_000, 36_000, 50_400] as const;
-/** An alert this old is given up with its next failure. */
+/** An alert of this age is given up at its next failure. */
 const GIVE_UP_SECONDS = 3 * DAY_SECONDS;
 
 export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
 
 const DUE_ALERT = sql`id, type, key_id as keyId, at, text, data`;
 
-/** Takes alerts that are due. Until the time of their next attempt, no other isolate takes them. */
+/** Claims alerts that are due. No other isolate claims them before the time of their next attempt. */
 export async function claimDueAlerts(db: Database, nowSeconds: number, limit: number): Promise<DueAlert[]> {
   const waits = BACKOFF_SECONDS.map((seconds, attempts) => sql`when ${attempts} then ${seconds}`);
   const wait = sql`case attempts ${sql.join(waits, sql` `)} else ${BACKOFF_SECONDS.at(-1)} end`;
@@ -24,7 +25,7 @@ export async function claimDueAlerts(db: Database, nowSeconds: number, limit: nu
     returning ${DUE_ALERT}`);
 }
 
-/** For an attempt beside those that are due. */
+/** Counts an attempt that an operator makes, and returns the alert. */
 export async function countAttempt(db: Database, id: string): Promise<DueAlert | undefined> {
   return db.get<DueAlert | undefined>(
     sql`update alerts set attempts = attempts + 1 where id = ${id} returning ${DUE_ALERT}`,
@@ -36,42 +37,32 @@ export async function markDelivered(db: Database, id: string, nowSeconds: number
     update alerts set delivered_at = ${nowSeconds}, next_attempt_at = null, last_error = null where id = ${id}`);
 }
 
-/** A later attempt may have delivered it meanwhile. */
+/** Leaves an alert as it is if a later attempt has delivered it meanwhile. */
 export async function markNotDelivered(db: Database, id: string, error: string): Promise<void> {
   await db.run(sql`
     update alerts set last_error = ${error}, next_attempt_at = iif(next_attempt_at > at + ${GIVE_UP_SECONDS}, null, next_attempt_at)
     where id = ${id} and delivered_at is null`);
 }
 
-export type AlertState = (typeof ALERT_STATES)[number];
-export type AlertRow = typeof alerts.$inferSelect;
+const { data: _, ...SHOWN } = getTableColumns(alerts);
+const STATE = sql<AlertView["state"]>`case
+  when ${alerts.deliveredAt} is not null then 'delivered'
+  when ${alerts.nextAttemptAt} is not null then 'pending'
+  else 'failed' end`;
 
-export function stateOf({
-  deliveredAt,
-  nextAttemptAt,
-}: Pick<AlertRow, "deliveredAt" | "nextAttemptAt">): AlertState {
-  return deliveredAt !== null ? "delivered" : nextAttemptAt !== null ? "pending" : "failed";
-}
-
-const IN_STATE: Readonly<Record<AlertState, SQL | undefined>> = {
-  pending: isNotNull(alerts.nextAttemptAt),
-  delivered: isNotNull(alerts.deliveredAt),
-  failed: and(isNull(alerts.deliveredAt), isNull(alerts.nextAttemptAt)),
-};
-
-export type AlertFilter = {
-  readonly state: AlertState | "all";
-  readonly after?: { readonly value: number; readonly id: string } | undefined;
-  readonly limit: number;
-};
-
-/** Newest first. */
-export async function listAlerts(db: Database, { state, after, limit }: AlertFilter): Promise<AlertRow[]> {
+/** Lists alerts, the newest first. */
+export async function listAlerts(
+  db: Database,
+  state: AlertView["state"] | "all",
+  after: Position | undefined,
+  maxRows: number,
+) {
+  const ofState = state === "all" ? undefined : sql`${STATE} = ${state}`;
   const isAfter = after && sql`(${alerts.at}, ${alerts.id}) < (${after.value}, ${after.id})`;
   return db
-    .select()
+    .select({ ...SHOWN, state: STATE })
     .from(alerts)
-    .where(and(state === "all" ? undefined : IN_STATE[state], isAfter))
+    .where(and(ofState, isAfter))
     .orderBy(desc(alerts.at), desc(alerts.id))
-    .limit(limit);
+    .limit(maxRows);
 }

@@ -27,10 +27,7 @@ export const auditCalls = {
     answer: auditPage,
     example: { answer: { audit: [ENTRY], next: null } },
 
-    run: async ({ env, query }) => {
-      const { entries, next } = await listAudit(openDatabase(env.DB), query);
-      return { audit: entries, next };
-    },
+    run: ({ env, query }) => listAudit(openDatabase(env.DB), query),
     table: ({ audit, next }) => ({
       file: "audit",
       columns: Object.keys(auditView.entries),

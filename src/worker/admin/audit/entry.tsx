@@ -1,17 +1,17 @@
-/** What somebody did, as one sentence with what changed. A deed is one entry of the audit log, or several. */
+/** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
 import { addressOf } from "../../console/forms.ts";
 import { labelOf } from "../../console/labels.ts";
 import { formatNumber, formatTime } from "../../format.ts";
 import type { AuditView } from "./schema.ts";
 
-/** The entries of one deed, the newest first. */
+/** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];
 
 /** A file that is loaded again later is another deed. */
 const MAX_MS_BETWEEN_BATCHES = 120_000;
 
-/** Orders that were shipped together, and the batches of one file: they follow each other in the log. */
+/** Joins the entries of orders that were shipped together, and the batches of one file. */
 export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
   const deeds: Deed[] = [];
   for (const entry of entries) {
@@ -31,7 +31,7 @@ function isSameDeed(entry: AuditView, later: AuditView): boolean {
   return file !== null && membersOf(later.after).file === file && isSoon;
 }
 
-/** `when`: the time, as the list around it shows times. */
+/** `when` is the time in the form of the list around the entry. */
 export function Entry({ deed, when }: { readonly deed: Deed; readonly when: Child }) {
   const [{ call, actor }] = deed;
   const isUpdate = call.endsWith(".update"); // its sentence names no member
@@ -69,7 +69,7 @@ function Differences({ deed }: { readonly deed: Deed }) {
   );
 }
 
-/** Members without a value before and after are left out. A side that the entry lacks is undefined. */
+/** Leaves out members without a value on both sides. A side that the entry lacks is undefined. */
 function differencesOf({ call, object, before, after }: AuditView): readonly Difference[] {
   const [was, is] = [membersOf(before), membersOf(after)];
   if (call === "orders.ship") return [[`order ${object}`, was.status, is.status]];
@@ -95,7 +95,7 @@ type Told = {
   readonly deed: Deed;
 };
 
-/** What somebody did, without who and when. */
+/** These sentences say what somebody did, without who and when. */
 const SENTENCES: Readonly<Record<string, (told: Told) => Child>> = {
   "keys.create": ({ key, is }) => ["created the key ", key, ` on plan ${text(is.plan)}`],
   "keys.update": ({ key }) => ["changed the key ", key],
@@ -156,7 +156,7 @@ function loadedIn(deed: Deed): string {
   return `orders${file}: ${counts.map(([sum, name]) => `${formatNumber(sum)} ${name}`).join(", ")}`;
 }
 
-/** In the order in which the batch has them. Without their number: the next page can have more of them. */
+/** Links to the orders in the order of the batch. Without a count, as the next page can have more of them. */
 function shippedIn(deed: Deed): Child[] {
   const links = deed
     .toReversed()
@@ -168,7 +168,7 @@ function time(value: unknown): string {
   return typeof value === "string" ? formatTime(value) : "–";
 }
 
-/** Numbers have 64 bits, which `JSON.stringify` writes with all digits. */
+/** A number of 64 bits is raw JSON, so `JSON.stringify` writes all its digits. */
 function text(value: unknown): string {
   if (value === null || value === undefined) return "none";
   if (typeof value !== "string") return JSON.stringify(value);

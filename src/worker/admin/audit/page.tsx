@@ -1,4 +1,4 @@
-/** `/console/audit`: every change by an operator, by days. */
+/** `/console/audit` lists every change by an operator, day by day. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../console/list.tsx";
@@ -16,7 +16,7 @@ import { auditQuery } from "./schema.ts";
 const PATH = "/console/audit";
 const ENTRIES_PER_PAGE = 50;
 
-/** What the reference calls the changes. */
+/** The reference has a sentence for each change. */
 const CHANGES = Object.fromEntries(
   AUDIT_CALLS.map((id) => [id, CALLS.find((call) => call.id === id)?.summary ?? id]),
 );

@@ -1,26 +1,27 @@
-/** D1: the audit log. A change and its audit row go into one batch: none is ever there without the other. */
+/** D1: the audit log. A change and its audit row are in one batch, so neither exists without the other. */
 import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
+import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../exact-json.ts";
 import { rfc3339 } from "../../time.ts";
-import type { AuditView } from "./schema.ts";
+import { type Position, pageOf } from "../http/cursor.ts";
+import type { AuditView, auditPage, auditQuery } from "./schema.ts";
 
 export type Change = {
   readonly call: AuditCall;
   /** The id of the key, plan or order that changed, or SQL of it. */
   readonly object: string | SQL;
-  /** Each of these two is a value, or SQL that gives the JSON text when the batch runs. */
+  /** `before` and `after` are values, or SQL that gives the JSON text when the batch runs. */
   readonly before?: unknown;
   readonly after?: unknown;
 };
 
 /**
- * Returns the rows that it writes: at most one, unless `from` has several. `before` and `after` hold the changed
- * fields, and the hint of a secret but never the secret. `onlyIf` is the condition of the change. `from` is a query
- * whose columns the condition and the values read.
+ * Writes an audit row for each row of `from` that meets `onlyIf`, and returns the ids. The condition and the
+ * values can read the columns of `from`. `before` and `after` never have a secret, only its hint.
  */
 export function audit(
   db: Database,
@@ -40,7 +41,7 @@ export function audit(
     .returning({ id: auditLog.id });
 }
 
-/** Whether this batch has written the change's audit row, which is then the last one. */
+/** True if this batch has written the audit row of the change, which is then the last row. */
 export function isAudited({ requestId }: Author, { call, object }: Change): SQL {
   return sql`
     (${requestId}, ${call}, ${object}) = (
@@ -48,32 +49,13 @@ export function isAudited({ requestId }: Author, { call, object }: Change): SQL 
 }
 
 /**
- * A time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a batch
- * reads the clock anew, so two statements can have two times.
+ * Reads a time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a
+ * batch reads the clock anew, so two statements could have two times.
  */
 export function auditedTime(member: string): SQL {
   return sql`
     (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
 }
-
-export type AuditFilter = {
-  readonly actor?: string | undefined;
-  readonly call?: AuditCall | undefined;
-  readonly object?: string | undefined;
-  /** Unix seconds, inclusive. */
-  readonly from?: number | undefined;
-  /** Unix seconds, exclusive. */
-  readonly to?: number | undefined;
-  /** The id of the last entry of the page before. */
-  readonly before?: number | undefined;
-  readonly limit: number;
-};
-
-export type AuditPage = {
-  readonly entries: readonly AuditView[];
-  /** The id to go on before; null on the last page. */
-  readonly next: number | null;
-};
 
 /** A plan and an order have no name. */
 const COLUMNS = {
@@ -82,9 +64,12 @@ const COLUMNS = {
 };
 type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName">;
 
-/** Newest first, in the order in which they were stored. */
-export async function listAudit(db: Database, filter: AuditFilter): Promise<AuditPage> {
-  const { actor, call, object, from, to, before, limit } = filter;
+/** Lists the entries in the order in which they were stored, the newest first. */
+export async function listAudit(
+  db: Database,
+  query: v.InferOutput<typeof auditQuery>,
+): Promise<v.InferOutput<typeof auditPage>> {
+  const { actor, call, object, from, to, before, limit } = query;
   const rows = await db
     .select(COLUMNS)
     .from(auditLog)
@@ -100,19 +85,19 @@ export async function listAudit(db: Database, filter: AuditFilter): Promise<Audi
     )
     .orderBy(desc(auditLog.id))
     .limit(limit + 1);
-  const shown = rows.slice(0, limit);
-  return { entries: shown.map(toView), next: rows.length > limit ? (shown.at(-1)?.id ?? null) : null };
+  const { shown, last } = pageOf(rows, limit);
+  return { audit: shown.map(toView), next: last?.id ?? null };
 }
 
 /**
- * The changes of one object by time, newest first: those after a place in a list that may have other entries, too. The place's id is that
- * of an audit row as 16 digits, or any other text.
+ * Lists the changes of one object after a place, the newest first. The list may have other entries too: the
+ * id of a place is 16 digits for an audit row, or any other text.
  */
 export async function listChangesOf(
   db: Database,
   object: string,
-  after: { readonly value: number; readonly id: string } | undefined,
-  limit: number,
+  after: Position | undefined,
+  maxRows: number,
 ): Promise<AuditView[]> {
   const isAfter =
     after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
@@ -121,7 +106,7 @@ export async function listChangesOf(
     .from(auditLog)
     .where(and(eq(auditLog.object, object), isAfter))
     .orderBy(desc(auditLog.at), desc(auditLog.id))
-    .limit(limit);
+    .limit(maxRows);
   return rows.map(toView);
 }
 
@@ -129,7 +114,7 @@ function toView(entry: Entry): AuditView {
   return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
 }
 
-/** An order has integers of 64 bits. */
+/** Keeps the integers of orders, which have 64 bits. */
 function parsed(json: string | null): unknown {
   return json === null ? null : parseExactJson(json, exactNumber);
 }

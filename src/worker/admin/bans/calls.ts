@@ -3,11 +3,9 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../time.ts";
 import { call } from "../call.ts";
-import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
 import { banKey, liftBan, previewBan } from "./change.ts";
-import { banOrder, listBans, positionOf } from "./list-sql.ts";
+import { listBans } from "./list-sql.ts";
 import { banLifted, banPage, banQuery, banRequest, banSet, banView } from "./schema.ts";
-import { toBanView } from "./sql.ts";
 
 export const BAN: v.InferInput<typeof banView> = {
   id: "ban_0b7c2f3e-6a55-4a4e-9d0c-2f4f1f1f9a10",
@@ -34,17 +32,10 @@ export const banCalls = {
     answer: banPage,
     example: { answer: { bans: [BAN], next: null } },
 
-    // A ban for strikes is reported at once, so D1 has all but those whose report failed a moment ago.
-    run: async ({ env, query: { after, ...filter } }) => {
-      const order = banOrder(filter);
-      const now = nowSeconds();
-      const position = fromCursor(order, after, isTime);
-      const page = await listBans(openDatabase(env.DB), { ...filter, after: position }, now);
-      const last = page.length < filter.limit ? undefined : page.at(-1);
-      return {
-        bans: page.map(({ ban, keyName }) => toBanView(ban, keyName, now)),
-        next: toCursor(order, last ? positionOf(order, last.ban) : null),
-      };
+    // A limiter reports a ban for strikes at once. D1 lacks a ban only if its report failed a moment ago.
+    run: async ({ env, query }) => {
+      const { bans, next } = await listBans(openDatabase(env.DB), query, nowSeconds());
+      return { bans: bans.map(({ ban }) => ban), next };
     },
     table: ({ bans, next }) => ({ file: "bans", columns: Object.keys(banView.entries), rows: bans, next }),
   }),

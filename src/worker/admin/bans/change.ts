@@ -19,7 +19,7 @@ import { lastHours, listHours, reportNow, sumOf } from "../usage/service.ts";
 import type { banLifted, banRequest, banSet } from "./schema.ts";
 import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
 
-/** Replaces the live bans, whichever ends later: so an operator can shorten a ban, or correct its reason. */
+/** Replaces the live bans, also by a shorter ban, so that an operator can correct a ban. */
 export async function banKey(
   input: Asked<v.InferOutput<typeof banRequest>>,
 ): Promise<v.InferOutput<typeof banSet>> {
@@ -52,7 +52,7 @@ export async function banKey(
   };
 }
 
-/** Limiters count by the hour: the last hour is this one and the one before. */
+/** Limiters count by the hour, so the preview counts the present hour and the hour before. */
 export async function previewBan(input: Asked<v.InferOutput<typeof banRequest>>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
@@ -94,7 +94,7 @@ export async function liftBan(input: Asked): Promise<v.InferOutput<typeof banLif
     logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: returned.length });
   }
   const [longest] = returned.toSorted((a, b) => b.endsAt - a.endsAt);
-  // Also if nothing was changed: an earlier lift may not have reached the limiter.
+  // The limiter is told even if nothing changed, because an earlier lift may not have reached it.
   const effective = await tellAtOnce(env, { key: keyId });
   return {
     version: now.version,

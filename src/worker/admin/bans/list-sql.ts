@@ -1,68 +1,79 @@
 /** D1: pages of bans for the admin API, live, past or all. */
-import { and, desc, eq, not, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, not, sql } from "drizzle-orm";
+import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
 import { foldCase } from "../../text.ts";
-import { type BanRow, isLive } from "./sql.ts";
+import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
+import type { BanView, banQuery } from "./schema.ts";
+import { isLive, toBanView } from "./sql.ts";
 
-export type BanFilter = {
-  readonly state: "live" | "past" | "all";
-  readonly key?: string | undefined;
+type BanFilter = Pick<v.InferOutput<typeof banQuery>, "state" | "key"> & {
   /** The owner's name, or else e-mail address, in any case. */
-  readonly owner?: string | undefined;
-  readonly after?: BanPosition | undefined;
-  readonly limit: number;
+  readonly owner?: string;
 };
 
-/** A ban's place in the list: the time that the list is sorted by, in Unix seconds, and the ban's id. */
-export type BanPosition = { readonly value: number; readonly id: string };
-
-export type NamedBan = {
-  readonly ban: BanRow;
-  readonly keyName: string | null;
+export type ListedBan = {
+  readonly ban: BanView;
   readonly owner: string | null;
   readonly keyVersion: number | null;
+  readonly place: Position<number>;
 };
 
-/** What the list is sorted by, the latest first: when each ban began, will end, or ended. */
-export type BanOrder = "start" | "end" | "past end";
+/** A list is sorted by when each ban began, will end, or ended. The latest ban is the first. */
+const PLACES = {
+  start: sql<number>`${bans.startedAt}`,
+  end: sql<number>`${bans.endsAt}`,
+  "past end": sql<number>`coalesce(${bans.liftedAt}, ${bans.endsAt})`,
+};
 
-export function banOrder({ state, key }: Pick<BanFilter, "state" | "key">): BanOrder {
+function orderOf({ state, key }: BanFilter): keyof typeof PLACES {
   if (state === "all" || key !== undefined) return "start";
   return state === "live" ? "end" : "past end";
 }
 
-export function positionOf(order: BanOrder, { id, startedAt, endsAt, liftedAt }: BanRow): BanPosition {
-  if (order === "start") return { value: startedAt, id };
-  return { value: order === "end" ? endsAt : (liftedAt ?? endsAt), id };
-}
-
-/** Negative if `a` is before `b` in the list, 0 if they are the same place. */
-export function comparePositions(a: BanPosition, b: BanPosition): number {
+/** Returns a negative number if `a` is before `b` in the list, and 0 for the same place. */
+export function comparePositions(a: Position<number>, b: Position<number>): number {
   return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
 }
 
-/** The page of bans, in order. */
-export async function listBans(db: Database, filter: BanFilter, nowSeconds: number): Promise<NamedBan[]> {
-  const { state, key, owner, after, limit } = filter;
-  const place = PLACES[banOrder(filter)];
+export async function listBans(
+  db: Database,
+  { after, limit, ...filter }: BanFilter & { readonly after?: string | undefined; readonly limit: number },
+  nowSeconds: number,
+): Promise<{ readonly bans: readonly ListedBan[]; readonly next: string | null }> {
+  const order = orderOf(filter);
+  const rows = await selectBans(db, filter, fromCursor(order, after), limit + 1, nowSeconds);
+  const { shown, last } = pageOf(rows, limit);
+  return { bans: shown, next: toCursor(order, last?.place) };
+}
+
+/** Reads the first bans after a place, in the order of the list. */
+export async function selectBans(
+  db: Database,
+  filter: BanFilter,
+  after: Position | undefined,
+  maxRows: number,
+  nowSeconds: number,
+): Promise<ListedBan[]> {
+  const { state, key, owner } = filter;
+  const place = PLACES[orderOf(filter)];
   const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];
   const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
   const ofOwner = owner === undefined ? undefined : eq(apiKeys.ownerKey, foldCase(owner));
   const isAfter = after && sql`(${place}, ${bans.id}) < (${after.value}, ${after.id})`;
-  return db
-    .select({ ban: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version })
+  const rows = await db
+    .select({ row: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version, value: place })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
     .where(and(ofState, ofKey, ofOwner, isAfter))
     .orderBy(desc(place), desc(bans.id))
-    .limit(limit);
+    .limit(maxRows);
+  return rows.map(({ row, keyName, value, ...listed }) => ({
+    ...listed,
+    ban: toBanView(row, keyName, nowSeconds),
+    place: { value, id: row.id },
+  }));
 }
 
 const OWNER = sql<string | null>`coalesce(${apiKeys.ownerName}, ${apiKeys.ownerEmail})`;
-
-const PLACES: Readonly<Record<BanOrder, SQL>> = {
-  start: sql`${bans.startedAt}`,
-  end: sql`${bans.endsAt}`,
-  "past end": sql`coalesce(${bans.liftedAt}, ${bans.endsAt})`,
-};

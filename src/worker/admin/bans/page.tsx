@@ -1,4 +1,4 @@
-/** `/console/bans`: live and past bans. A live ban can be lifted here. */
+/** `/console/bans` lists live and past bans, and lifts live bans. */
 import { Hono } from "hono";
 import { addressOf, queryOf } from "../../console/forms.ts";
 import { CsvLink, Pages, Presets } from "../../console/list.tsx";
@@ -7,11 +7,10 @@ import { Basis, type Column, Owner, Relative, Table, Term, Time } from "../../co
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { counted } from "../../format.ts";
-import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
-import { fromCursor, isTime, toCursor } from "../http/cursor.ts";
+import { nowSeconds } from "../../time.ts";
 import { fileOf } from "../serve.ts";
 import { banCalls } from "./calls.ts";
-import { banOrder, listBans, type NamedBan, positionOf } from "./list-sql.ts";
+import { type ListedBan, listBans } from "./list-sql.ts";
 import { banQuery } from "./schema.ts";
 
 const PATH = "/console/bans";
@@ -20,13 +19,10 @@ const BANS_PER_PAGE = 50;
 export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, banQuery, { state: "live" });
   if (query.format === "csv") return fileOf(c, banCalls.list, query);
-  const { state, key, after } = query;
-  const order = banOrder({ state, key });
-  // Not the call: a form that lifts a ban has the version of its key.
-  const filter = { state, key, limit: BANS_PER_PAGE, after: fromCursor(order, after, isTime) };
-  const bans = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
-  const last = bans.length < BANS_PER_PAGE ? undefined : bans.at(-1);
-  const isPast = state === "past";
+  // The call lacks the version of the key, which the form that lifts a ban sends.
+  const filter = { ...query, limit: BANS_PER_PAGE };
+  const { bans, next } = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
+  const isPast = query.state === "past";
   const ofState = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
   return page(
     c,
@@ -44,15 +40,15 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
         rows={bans}
         empty={isPast ? "No ban has ended." : "No key is banned. To ban a key, open its page."}
       />
-      <Pages c={c} next={last ? toCursor(order, positionOf(order, last.ban)) : null} />
+      <Pages c={c} next={next} />
     </>,
   );
 });
 
-const COLUMNS: readonly Column<NamedBan>[] = [
+const COLUMNS: readonly Column<ListedBan>[] = [
   {
     name: "Key",
-    cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
+    cell: ({ ban }) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
   },
   { name: "Owner", cell: ({ owner }) => <Owner name={owner} /> },
   {
@@ -61,14 +57,14 @@ const COLUMNS: readonly Column<NamedBan>[] = [
       ban.cause === "operator" ? "operator" : <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
   },
   { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
-  { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },
+  { name: "Began", cell: ({ ban }) => <Time iso={ban.startedAt} /> },
 ];
 
-const LIVE_COLUMNS: readonly Column<NamedBan>[] = [
-  { name: "Ends", cell: ({ ban }) => <Relative iso={rfc3339(ban.endsAt)} /> },
+const LIVE_COLUMNS: readonly Column<ListedBan>[] = [
+  { name: "Ends", cell: ({ ban }) => <Relative iso={ban.endsAt} /> },
 ];
 
-const LIFT: Column<NamedBan> = {
+const LIFT: Column<ListedBan> = {
   name: "Action",
   cell: ({ ban, keyVersion }) => (
     <form method="post" action={`/console/keys/${ban.keyId}/lift`}>
@@ -80,8 +76,8 @@ const LIFT: Column<NamedBan> = {
   ),
 };
 
-const PAST_COLUMNS: readonly Column<NamedBan>[] = [
-  { name: "Scheduled end", cell: ({ ban }) => <Time iso={rfc3339(ban.endsAt)} /> },
+const PAST_COLUMNS: readonly Column<ListedBan>[] = [
+  { name: "Scheduled end", cell: ({ ban }) => <Time iso={ban.endsAt} /> },
   {
     name: "Lifted",
     cell: ({ ban }) =>
@@ -89,7 +85,7 @@ const PAST_COLUMNS: readonly Column<NamedBan>[] = [
         "–"
       ) : (
         <>
-          <Time iso={rfc3339OrNull(ban.liftedAt)} /> by {ban.liftedBy}
+          <Time iso={ban.liftedAt} /> by {ban.liftedBy}
         </>
       ),
   },

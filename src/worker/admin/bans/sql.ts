@@ -1,4 +1,4 @@
-/** D1: the bans of keys, and what a key's limiter applies of them. */
+/** D1: the bans of keys, and the ban that the limiter of a key applies. */
 import { gt, isNull, type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, rfc3339Sql, type Statement } from "../../db/database.ts";
@@ -14,9 +14,8 @@ export function isLive(nowSeconds: number): SQL {
 }
 
 /**
- * If the condition holds, the key's limiter applies this ban from now on, or none. The bans that are live when
- * the batch runs are lifted, and the last ban for strikes among them is pardoned. Returns the lifted bans as
- * `BanRow`.
+ * If the condition holds, lifts the bans that are live when the batch runs, pardons the last ban for strikes
+ * among them, and makes the limiter apply this ban, or none. Returns the lifted bans as `BanRow`.
  */
 export function replaceLiveBans(
   keyId: string,
@@ -33,7 +32,7 @@ export function replaceLiveBans(
   };
   return [
     updateRow(apiKeys, keyId, values, condition),
-    // The clock by which the ban began may be ahead of the one by which it is lifted.
+    // The ban may have begun by a clock that is ahead of this one.
     sql`
       update bans set lifted_at = max(started_at, ${at}), lifted_by = ${actor} where ${live} and ${condition}
       returning id, key_id as keyId, cause, reason, strikes, started_at as startedAt, ends_at as endsAt,
@@ -42,8 +41,8 @@ export function replaceLiveBans(
 }
 
 /**
- * The key's live ban that ends last, as JSON text for the audit log, read when this batch runs. `also` has the id
- * of another live ban, if there is another.
+ * Reads the key's live ban that ends last as JSON text for the audit log, when the batch runs. `also` is the
+ * id of another live ban.
  */
 export function selectLiveBanSummary(keyId: string, nowSeconds: number): SQL {
   const live = sql`from bans where ${ofKeyAndLive(keyId, nowSeconds)} order by ends_at desc, id`;
@@ -60,7 +59,7 @@ export function ofKeyAndLive(keyId: string, nowSeconds: number): SQL {
 
 export type SetBan = { readonly endsAt: number; readonly reason: string };
 
-/** The ban that an operator has set, if it is live. */
+/** Finds the live ban that an operator has set. */
 export async function findSetBan(
   db: Database,
   keyId: string,

@@ -1,4 +1,4 @@
-/** Parts of the schemas of answers. The reference is made from them, and a test compares real answers. */
+/** Parts of the schemas of answers. They make the reference, and a test compares real answers with them. */
 import * as v from "valibot";
 
 export const dateTime = v.pipe(v.string(), v.isoTimestamp());
@@ -15,5 +15,5 @@ export const effective = v.pipe(
   v.picklist(["immediately", "within minutes"]),
   v.description("When the change takes effect."),
 );
-/** An integer of 64 bits. JavaScript's numbers round those beyond 2^53. */
+/** An integer of 64 bits. JavaScript rounds numbers beyond 2^53. */
 export const int64 = v.pipe(v.number(), v.integer(), v.metadata({ format: "int64" }));

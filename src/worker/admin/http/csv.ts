@@ -1,28 +1,28 @@
-/** `?format=csv`: the rows of an answer as a table. */
+/** Answers `?format=csv` with the rows of a list as a table. */
 import type { Context } from "hono";
 import type { AppEnv } from "../../context.ts";
 import { type CsvCell, toCsv } from "../../csv.ts";
 import { urlOf } from "../../request-url.ts";
 
-/** Without a BOM, Excel takes the file for one in the machine's own encoding. */
+/** Excel reads a file without a BOM in the machine's own encoding. */
 const BOM = "\ufeff";
 
 export type CsvTable = {
   readonly file: string;
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
-  /** The place of the next page. */
+  /** Where the next page begins. */
   readonly next?: string | number | null;
 };
 
-/** One page of a list. `by`: the parameter with the place of a page. */
+/** Answers with one page of a list. `by` names the parameter that says where a page begins. */
 export function csvAnswer(c: Context<AppEnv>, table: CsvTable, by: string): Response {
   const { columns, next } = table;
   if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), by, String(next))}>; rel="next"`);
   return answerWith(c, table, BOM + toCsv([columns]) + rowsOf(table));
 }
 
-/** A whole list. It is sent page by page, as a list has any length. */
+/** Answers with a whole list, page by page, because a list has any length. */
 export function csvFile(
   c: Context<AppEnv>,
   first: CsvTable,

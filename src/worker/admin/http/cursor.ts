@@ -1,24 +1,19 @@
-/** Opaque cursors of sorted lists: the place of the last row shown, in base64url. */
+/** Opaque cursors of sorted lists. A cursor is the place of the last row of a page, in base64url. */
 import { invalidRequest } from "../../errors.ts";
 
 /** A row's place in a list: the value that the list is sorted by, then the row's id. */
-export type Position<Value> = { readonly value: Value; readonly id: string };
+export type Position<Value = string | number | null> = { readonly value: Value; readonly id: string };
 
-/** `order` names the list's order, so that a cursor of another order is refused. */
-export function toCursor(order: string, position: Position<string | number | null> | null): string | null {
-  if (position === null) return null;
-  const { value, id } = position;
+/** `order` names the order of the list, so that a cursor of another order is refused. */
+export function toCursor(order: string, place: Position | undefined): string | null {
+  if (place === undefined) return null;
   return new TextEncoder()
-    .encode(JSON.stringify([order, value, id]))
+    .encode(JSON.stringify([order, place.value, place.id]))
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 
 /** Throws the 400 for a cursor that `toCursor` did not make for this order. */
-export function fromCursor<Value>(
-  order: string,
-  cursor: string | undefined,
-  isValue: (value: unknown) => value is Value,
-): Position<Value> | undefined {
+export function fromCursor(order: string, cursor: string | undefined): Position | undefined {
   if (cursor === undefined) return undefined;
   const decoded = decode(cursor);
   if (Array.isArray(decoded) && decoded.length === 3) {
@@ -28,12 +23,13 @@ export function fromCursor<Value>(
   throw invalidRequest("after: must be the `next` of a page with the same order");
 }
 
-/** Unix seconds. */
-export function isTime(value: unknown): value is number {
-  return Number.isSafeInteger(value);
+/** Cuts the rows to one page. The query reads one row more: `last` is undefined on the last page. */
+export function pageOf<Row>(rows: readonly Row[], limit: number) {
+  const shown = rows.slice(0, limit);
+  return { shown, last: rows.length > limit ? shown.at(-1) : undefined };
 }
 
-export function isSortValue(value: unknown): value is string | number | null {
+function isValue(value: unknown): value is Position["value"] {
   return value === null || typeof value === "string" || typeof value === "number";
 }
 

@@ -8,8 +8,8 @@ export function toEtag({ version }: { readonly version: number }): string {
 }
 
 /**
- * The version in `If-Match`; undefined if the change applies to what is there. Cloudflare makes an ETag weak when it
- * compresses an answer.
+ * Returns the version in `If-Match`. Undefined: the change applies to any version. Cloudflare makes an ETag
+ * weak when it compresses an answer.
  */
 export function ifMatch(c: Context<AppEnv>): number | undefined {
   const header = c.req.header("If-Match") ?? "*";

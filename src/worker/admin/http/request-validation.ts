@@ -1,7 +1,7 @@
 /**
  * Checks a body, a query or a form against a schema. The 400 names every wrong field.
  *
- * Not hono's `validator`: a body whose Content-Type is not JSON, as curl sends it, is `{}` for it.
+ * Hono's `validator` would read a body as `{}` if its Content-Type is not JSON, and curl sends such bodies.
  */
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
@@ -13,19 +13,8 @@ import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
 import { settingsOf } from "../../settings.ts";
 import { decodeUtf8, isUtf8Address } from "../../text.ts";
 
-/** The longest valid body takes some 10 kB. */
+/** The longest valid body has some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;
-
-/** Throws an error if the input must not be looked at further. */
-type Refuse = (input: unknown) => void;
-
-/** The admin API never needs a whole secret. The message does not repeat the secret. */
-export const refuseSecrets: Refuse = (input) => {
-  if (!hasKey(JSON.stringify(input))) return;
-  throw invalidRequest(
-    "A secret must not be sent. Find its key by the secret's SHA-256, in lower-case hex, as hash.",
-  );
-};
 
 /** Names, notes and reasons are stored and shown in clear. */
 export function refuseAdminToken(input: unknown, env: Bindings): void {
@@ -35,21 +24,19 @@ export function refuseAdminToken(input: unknown, env: Bindings): void {
   throw invalidRequest("The admin token must not be in a body, a query or a name.");
 }
 
-/** The body of a call. A search must not have a whole secret in it. */
+/** Reads and checks the body of a call. */
 export async function checkedBody<S extends ObjectSchema>(
   c: Context<AppEnv>,
   schema: S,
-  isSearch: boolean,
 ): Promise<v.InferOutput<S>> {
-  const body = parseJson(await receiveText(c, MAX_JSON_BODY_BYTES));
-  if (isSearch) refuseSecrets(body);
-  return checked(c.env, schema, body);
+  return checked(c.env, schema, parseJson(await receiveText(c, MAX_JSON_BODY_BYTES)));
 }
 
-/** The query of a call. */
+/** Checks the query of a call. */
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
   if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
-  refuseSecrets(c.req.queries());
+  if (hasKey(JSON.stringify(c.req.queries())))
+    throw invalidRequest("A secret must not be sent. The command `keys find` tells whose a secret is.");
   const query = checked(c.env, schema, { ...c.req.query() });
   // Hono takes the first value: with `?dry-run=false&dry-run`, an operator may mean the second one.
   const twice = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
@@ -57,7 +44,7 @@ export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema:
   return query;
 }
 
-/** The whole body. Only reading can fail here, and reading fails if the client's connection is lost. */
+/** Reads the whole body. Reading fails if the connection of the client is lost. */
 export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise<string> {
   const limit = bodyLimit({
     maxSize: maxBytes,
@@ -79,7 +66,7 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
   return text;
 }
 
-/** Whatever is sent, by the API or by a form. Throws the 400 that names every wrong field. */
+/** Checks what the API or a form received. Throws the 400 that names every wrong field. */
 export function checked<S extends ObjectSchema>(env: Bindings, schema: S, input: unknown): v.InferOutput<S> {
   refuseAdminToken(input, env);
   const result = check(schema, input);

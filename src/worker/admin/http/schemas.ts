@@ -1,4 +1,4 @@
-/** Parts of the schemas of bodies and queries. Other fields are refused: a misspelt limit is not no limit. */
+/** Parts of the schemas of bodies and queries. Unknown fields are refused, so no misspelt limit is lost. */
 import * as v from "valibot";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
 import {
@@ -31,13 +31,13 @@ const NO_TIME =
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: HOUR_SECONDS, d: DAY_SECONDS };
 const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 
-/** Becomes Unix seconds. A relative time is counted by the clock of the service. `7d` is 7 days ago. */
-export const pastTime = time(-1);
+/** A text that becomes Unix seconds. Relative times count from the service's clock: `7d` is 7 days ago. */
+const pastTime = time(-1);
 export const range = {
   from: v.optional(v.pipe(pastTime, v.title("From"), v.metadata({ kind: "date" }))),
   to: v.optional(v.pipe(pastTime, v.title("Before"), v.metadata({ kind: "date" }))),
 };
-/** As `pastTime`, but `7d` is in 7 days. */
+/** Like `pastTime`, but `7d` is in 7 days. */
 export const comingTime = time(1);
 
 function time(direction: 1 | -1) {
@@ -67,7 +67,7 @@ function absoluteTime(text: string): number | undefined {
 export const MAX_PAGE_SIZE = 500;
 export const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");
 export const format = v.optional(oneOf(["json", "csv"]));
-/** Becomes the UTC day of the time, as in `2026-11-21`. */
+/** A time that becomes its UTC day, as in `2026-11-21`. */
 export const pastDay = v.pipe(pastTime, v.transform(dayName));
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {
@@ -79,7 +79,7 @@ export function wholeNumber(min: number, max: number, reason = "") {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
-/** A number in a query: decimal digits. */
+/** A number in a query is text with decimal digits. */
 export function queryNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;
   return v.pipe(

@@ -1,6 +1,6 @@
 /**
- * Schemas of text that operators write: bounded, as it was written, safe to print in a terminal, and without
- * API keys. Text is stored in NFC, so that one name has one form.
+ * Schemas of text that operators write. The text is bounded, complete, safe to print in a terminal, and has
+ * no API key. Text is stored in NFC, so that one name has one form.
  */
 import * as v from "valibot";
 import { hasKey } from "../../auth/key.ts";
@@ -13,7 +13,7 @@ const LINES = /^(?:[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]|\n)*$/u;
 /** U+FFFD stands where a character was lost on the way. SQLite cannot store an unpaired surrogate. */
 const WHOLE = /^[^\p{Cs}\p{Noncharacter_Code_Point}\ufffd]*$/u;
 const BROKEN = "must not have broken characters";
-/** A letter, sign or picture. The characters by code have no form, although Unicode counts them as such. */
+/** A character that can be seen. The characters by code are invisible, though Unicode calls them symbols. */
 const VISIBLE =
   /[^\p{Z}\p{Cc}\p{Cf}\p{M}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{13441}\u{13442}\u{1d159}]/u;
 
@@ -22,7 +22,7 @@ export function shortText(maxChars: number) {
   return v.pipe(text(maxChars), v.regex(ONE_LINE, NOT_ONE_LINE));
 }
 
-/** What stored text is compared with. It can be part of a text, and as little as nothing. */
+/** Text that a search compares with stored text. It may be empty. */
 export const soughtText = v.pipe(
   v.string("must be text"),
   v.normalize("NFC"),

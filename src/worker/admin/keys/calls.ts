@@ -5,7 +5,6 @@ import { nowSeconds } from "../../time.ts";
 import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
-import { fromCursor, isSortValue, isTime, toCursor } from "../http/cursor.ts";
 import {
   endTemporaryLimits,
   issueKey,
@@ -29,10 +28,8 @@ import {
   keyHistoryQuery,
   keyPage,
   keyQuery,
-  keySearch,
-  keysFound,
   keyUpdate,
-  type keyView,
+  keyView,
   newKey,
   rotatedKey,
   rotation,
@@ -40,7 +37,6 @@ import {
   toldKeys,
   updatedKey,
 } from "./schema.ts";
-import { findKeysBy } from "./search.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
@@ -66,11 +62,9 @@ const KEY: v.InferInput<typeof keyView> = {
     { id: "5e9d1f0a7b3c2d48", hint: "sok_eg…yhjA", createdAt: "2026-11-02T09:00:00Z", expiresAt: null },
   ],
 };
-const KEY_COLUMNS = [
-  ...["id", "name", "ownerName", "ownerEmail", "note", "plan", "status", "bannedUntil"],
-  ...["requestsPerMinute", "requestsPerDay", "temporaryLimits", "expiresAt", "createdAt", "location"],
-  ...["firstUsedAt", "lastUsedDay", "admittedToday", "version", "hints"],
-];
+/** A table has the limits in force under the names of the key's own limits, and only the hints of secrets. */
+const { limits: _limits, secrets: _secrets, ...columns } = keyView.entries;
+const KEY_COLUMNS = [...Object.keys(columns), "hints"];
 const SECRET = "sok_e… (60 characters)";
 
 export const keyCalls = {
@@ -82,12 +76,7 @@ export const keyCalls = {
     answer: keyPage,
     example: { answer: { keys: [KEY], next: null } },
 
-    run: async ({ env, query: { after, ...filter } }) => {
-      const order = `${filter.sort} ${filter.direction}`;
-      const position = fromCursor(order, after, isSortValue);
-      const page = await listKeys(openDatabase(env.DB), { ...filter, after: position }, nowSeconds());
-      return { keys: page.keys, next: toCursor(order, page.next) };
-    },
+    run: ({ env, query }) => listKeys(openDatabase(env.DB), query, nowSeconds()),
     table: ({ keys, next }) => ({
       file: "keys",
       columns: KEY_COLUMNS,
@@ -112,20 +101,6 @@ export const keyCalls = {
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
     run: issueKey,
-  }),
-
-  find: call({
-    id: "keys.find",
-    route: "POST /keys/find",
-    summary: "Find keys",
-    description:
-      "By exactly one of: the id, the SHA-256 of the secret, a masked secret or its last characters. Never send the secret. An admin token that may only read can find keys.",
-    body: keySearch,
-    answer: keysFound,
-    example: { body: { hint: "sok_eg…yhjA" }, answer: { keys: [KEY] } },
-
-    reads: true,
-    run: async ({ env, body }) => ({ keys: await findKeysBy(openDatabase(env.DB), body, nowSeconds()) }),
   }),
 
   tellAll: call({
@@ -200,10 +175,7 @@ export const keyCalls = {
       },
     },
 
-    run: async ({ env, id, query: { after, limit } }) => {
-      const history = await findKeyHistory(env, id, { after: fromCursor("history", after, isTime), limit });
-      return { ...history, next: toCursor("history", history.next) };
-    },
+    run: ({ env, id, query }) => findKeyHistory(env, id, query),
   }),
 
   update: call({

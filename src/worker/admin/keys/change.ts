@@ -105,13 +105,13 @@ export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }
 
-/** The columns that a search and the sums of an owner go by. */
+/** Returns the columns that a search and the sums of an owner compare. */
 function foldedOf({ name, ownerName, ownerEmail, note }: Pick<KeyChanges, KeyText>): KeyChanges {
   const search = [name, ownerName, ownerEmail, note].map((text) => foldForSearch(text ?? "")).join("\n");
   return { search, ownerKey: foldCase(ownerName ?? ownerEmail ?? "") };
 }
 
-/** Limits of a key's own override those of its plan. */
+/** Logs the limits of a key that override the limits of its plan. */
 function logOwnLimits(
   keyId: string,
   { requestsPerMinute, requestsPerDay }: LimitChanges,
@@ -129,7 +129,7 @@ function logOwnLimits(
 
 type TemporaryLimits = v.InferOutput<typeof temporaryLimits>;
 
-/** Replaces the temporary limits that the key has. The first of the `days` is the UTC day of the request. */
+/** Replaces the temporary limits of the key. The first of the `days` is the UTC day of the request. */
 export async function limitTemporarily(input: Asked<TemporaryLimits>): Promise<UpdatedKey> {
   const { env, author, id, body } = input;
   const { requestsPerMinute = null, requestsPerDay = null, days, reason } = body;
@@ -193,9 +193,9 @@ export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
 }
 
 /**
- * The old secrets expire after the grace period, or earlier if they would have expired anyway. Without a version,
- * the version that is read here is expected. So one of several rotations at once succeeds: each would let the
- * secrets of the others expire.
+ * The old secrets expire after the grace, or at their own earlier end. Without a version, this expects the
+ * version that it reads, so that one of several rotations at once succeeds: each would end the secrets of the
+ * others.
  */
 export async function rotateKey(
   input: Asked<v.InferOutput<typeof rotation>>,
@@ -205,7 +205,7 @@ export async function rotateKey(
   const before = await requireTarget(db, changeableKey(input), expected);
   if (before.status === "expired") throw conflict("An expired key cannot be rotated.");
   const { key, row } = await mintSecret(env, before, author.at);
-  // Here and in the policy of a limiter, D1's clock says whether a secret has ended.
+  // The policy of a limiter also asks D1's clock whether a secret has ended.
   const auditedEnd = rfc3339Sql(sql`unixepoch() + ${body.graceSeconds}`);
   const end = auditedTime("oldSecretsExpireAt");
   const { now } = await make({ ...input, expected: before.version }, changeableKey(input), {
@@ -223,7 +223,7 @@ export async function rotateKey(
   return { ...now, effective: await tellAtOnce(env, { key: id }), key };
 }
 
-/** Ends one secret of a key at once. A secret that has ended stays as it is, and no audit row is written. */
+/** Ends one secret of a key at once. A secret that has ended stays unchanged, without an audit row. */
 export async function retireSecret(input: Asked & { readonly partId: string }): Promise<UpdatedKey> {
   const { env, id, partId: secretId, expected } = input;
   const db = openDatabase(env.DB);
@@ -272,7 +272,7 @@ export async function revokeKey(input: Asked): Promise<UpdatedKey> {
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }
 
-/** Tells the limiter of the key, or the limiters of all keys, though nothing changed: D1 was restored. */
+/** Tells the limiter of the key, or of all keys, to read again: D1 was restored to an earlier state. */
 export async function tellKeys(
   input: Pick<Asked, "env" | "author"> & { readonly id?: string },
 ): Promise<v.InferOutput<typeof toldKeys>> {

@@ -1,4 +1,4 @@
-/** The answer to creating and rotating a key. The page reads nothing: a lost secret cannot be shown again. */
+/** Shows a new secret. The page reads nothing that can fail, because a lost secret cannot be shown again. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { type ConsoleContext, page } from "../../console/page.tsx";

@@ -1,4 +1,4 @@
-/** What an operator can do to a key: each action with its form, its call, and the action that undoes it. */
+/** Lists what an operator can do to a key. Each action has a form, a call, and an action that undoes it. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { ObjectSchema } from "../../check-schema.ts";
@@ -31,34 +31,34 @@ export type Changed = { readonly version: number; readonly effective: Effective 
 type Action = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Changed>;
   readonly title: string | ((shown: ShownKey) => string);
-  /** What the page says after it. */
+  /** The page says this after the action. */
   readonly done: string;
   readonly isDangerous?: true;
   readonly isOffered?: (shown: ShownKey) => boolean;
-  /** Without it, the form is elsewhere on the page. */
+  /** An action without a form here has its form elsewhere on the page. */
   readonly form?: (shown: ShownKey, texts: Typed) => Child;
-  /** What the fields show at first. */
+  /** Returns the texts that the fields show at first. */
   readonly texts?: (shown: ShownKey) => Typed;
-  /** Only fields whose text was changed are sent. */
+  /** The form sends only fields whose text was changed. */
   readonly sendsChanges?: true;
-  /** What a form without fields sends. */
+  /** The members that a form without fields sends. */
   readonly sends?: Typed;
   /** The status that the change gives the key. */
   readonly status?: KeyView["status"];
-  /** Undefined: no action brings back what was. */
+  /** Returns the action that brings back the state before, or undefined. */
   readonly undo?: (was: Was) => Undo | undefined;
 };
 
-/** The members of the key, or the ban, before the change, as the audit log has them. */
+/** The members of the key, or its ban, before the change. The audit log has them. */
 type Was = {
   readonly temporaryLimits?: KeyView["temporaryLimits"];
   readonly endsAt?: string;
   readonly reason?: string | null;
 };
-/** The action that brings back what was, with its fields filled in. */
+/** The action that brings back the state before, with the texts of its fields. */
 type Undo = { readonly action: string; readonly typed?: Typed };
 
-/** How long the old secrets stay valid, by seconds. */
+/** The choices of the grace, by seconds. */
 const GRACE = {
   0: "end at once",
   3600: "stay valid for 1 hour",
@@ -67,10 +67,10 @@ const GRACE = {
   2592000: "stay valid for 30 days",
 };
 
-/** Why a key is banned that no operator has banned. */
+/** The reason of a ban that no operator has set. */
 export const STRIKES_REASON = "requests went on after the limit was used up";
 
-/** By the last part of their addresses, in the order of the page. */
+/** The last part of an action's address names it. The page shows the actions in this order. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
   edit: {
     call: keyCalls.update,
@@ -198,21 +198,21 @@ function endOfDays(days: number): string {
   return formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
 }
 
-/** The temporary limits as they were, until their end. */
+/** Sets the temporary limits again, until the end that they had. */
 function limitAgain({ temporaryLimits: limits = null }: Was): Undo | undefined {
   const untilSeconds = limits === null ? 0 : Date.parse(limits.until) / 1000;
   const days = (untilSeconds - midnightAfter(nowSeconds(), 0)) / DAY_SECONDS;
   return days > 0 ? { action: "limit", typed: textsOf(temporaryLimits, { ...limits, days }) } : undefined;
 }
 
-/** The ban as it was, until its end. */
+/** Sets the ban again, until the end that it had. */
 function banAgain({ endsAt, reason }: Was): Undo | undefined {
   const seconds = endsAt === undefined ? 0 : Date.parse(endsAt) / 1000 - nowSeconds();
   if (seconds <= 0) return undefined;
   return { action: "ban", typed: textsOf(banRequest, { seconds, reason: reason ?? STRIKES_REASON }) };
 }
 
-/** A GET shows the form, and a POST sends it. */
+/** A GET of this address shows the form, and a POST makes the change. */
 export function addressOfAction(key: KeyView, name: string): string {
   return `/console/keys/${key.id}/${name}`;
 }
@@ -221,7 +221,7 @@ export function titleOf(shown: ShownKey, { title }: Pick<Action, "title">): stri
   return typeof title === "string" ? title : title(shown);
 }
 
-/** The actions that the page offers: those without danger first. */
+/** Returns the actions that the page offers. */
 function offered(shown: ShownKey): readonly [name: string, action: Action][] {
   if (shown.key.status === "revoked") return [];
   return Object.entries(ACTIONS).filter(
@@ -250,7 +250,7 @@ export function ActionLinks({ shown, open }: ActionsProps) {
 
 type FormProps = ActionsProps & { readonly failure: Failure | undefined };
 
-/** The form of the action that is open. The page moves the focus to it. */
+/** Shows the form of the open action, and moves the focus there. */
 export function ActionForm({ shown, open, failure }: FormProps) {
   const [name, action] = offered(shown).find(([each]) => each === open) ?? [];
   if (name === undefined || action === undefined) return <FailureNotice failure={failure} />;
@@ -277,14 +277,15 @@ export function ActionForm({ shown, open, failure }: FormProps) {
   );
 }
 
-/** Whether the action made the change. A change of members, and of the status, is the same call. */
+/** Tells whether the action made the change. Changes of members and of the status have the same call. */
 export function hasMade({ call, status }: Action, change: AuditView): boolean {
   return change.call === call.id && Object(change.after).status === status;
 }
 
+/** `change` is the last change of the key. */
 type UndoProps = { readonly keyView: KeyView; readonly action: Action; readonly change: AuditView };
 
-/** Somebody's later change is not undone: the form has the version that the action left. */
+/** The form has the version that the action left, so it undoes no later change. */
 export function UndoForm({ keyView, action, change }: UndoProps) {
   const undo = action.undo?.((change.before ?? {}) as Was); // `make` wrote it
   if (undo === undefined) return null;

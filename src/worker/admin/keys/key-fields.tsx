@@ -1,4 +1,4 @@
-/** The fields of a key, which a form creates or changes. */
+/** The fields of the forms that create and change a key. */
 import { Fields } from "../../console/fields.tsx";
 import type { Typed } from "../../console/members.ts";
 import { formatNumber } from "../../format.ts";

@@ -1,7 +1,7 @@
-/** `/console/keys/{id}`: what is wrong with a key, what it does, what happened to it, and what can be done. */
+/** `/console/keys/{id}` shows problems, usage, history and actions of a key. */
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
-import { UsageChart } from "../../console/chart.tsx";
+import { RangeLinks, rangeIn, UsageChart } from "../../console/chart.tsx";
 import { answerForm, type Failure } from "../../console/failure.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../console/forms.ts";
 import { Presets } from "../../console/list.tsx";
@@ -28,7 +28,7 @@ import { Entry } from "../audit/entry.tsx";
 import type { Limit } from "../plans/schema.ts";
 import { listPlans } from "../plans/sql.ts";
 import type { HourUsage } from "../usage/schema.ts";
-import { lastDays, lastHours, listHours, listUsageOverTime } from "../usage/service.ts";
+import { lastHours, listHours, listUsageOverTime } from "../usage/service.ts";
 import { listEvents } from "./history.ts";
 import { secretPage } from "./issued-secret.tsx";
 import {
@@ -76,20 +76,15 @@ function hasSecret(made: Changed): made is v.InferOutput<typeof rotatedKey> {
   return "key" in made;
 }
 
-const RANGES = {
-  "24h": { name: "24 hours", by: "hour" },
-  "30d": { name: "30 days", by: "day" },
-} as const;
-
 async function showKey(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const path = `/console/keys/${id}`;
   const db = openDatabase(c.env.DB);
   const { key, live } = await look(c.env, id, "flushAndInspect");
-  const range = c.req.query("range") === "30d" ? "30d" : "24h";
-  const [hours, days, history, plans] = await Promise.all([
+  const shownRange = rangeIn(c, "24h");
+  const [hours, usage, history, plans] = await Promise.all([
     listHours(db, id, lastHours(7 * 24)),
-    range === "30d" && listUsageOverTime(db, { ...lastDays(30), key: id }, "day"),
+    listUsageOverTime(db, { ...shownRange.range(), key: id }, shownRange.by),
     listEvents(db, id, { limit: EVENTS_SHOWN }),
     listPlans(db),
   ]);
@@ -117,19 +112,9 @@ async function showKey(c: KeyContext, failure?: Failure) {
         <section>
           <div class="section-head">
             <h2>Usage</h2>
-            <Presets
-              links={Object.entries(RANGES).map(([each, { name }]) => [
-                name,
-                addressOf(path, { range: each }),
-                each === range,
-              ])}
-            />
+            <RangeLinks c={c} shown={shownRange} />
           </div>
-          <UsageChart
-            title={`Last ${RANGES[range].name}`}
-            rows={days || hours.slice(-24)}
-            by={RANGES[range].by}
-          />
+          <UsageChart title={`Last ${shownRange.name}`} rows={usage} by={shownRange.by} />
         </section>
       </div>
       <div class="columns">
@@ -170,7 +155,7 @@ type DoneProps = {
   readonly events: readonly KeyEvent[];
 };
 
-/** What the form that led here has done, and the way back. The audit log says so too: an address is no proof. */
+/** Says what the last form did, if the audit log says so too, since anybody can make an address. */
 function Done({ c, keyView, events }: DoneProps) {
   const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
   const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
@@ -324,7 +309,7 @@ function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
   );
 }
 
-/** A ban by an operator is a change already. */
+/** Leaves out bans by operators, because the list has them as changes. */
 function History({ events }: { readonly events: readonly KeyEvent[] }) {
   const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
   if (shown.length === 0) return <p class="muted">Nothing yet.</p>;

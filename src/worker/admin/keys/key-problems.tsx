@@ -1,4 +1,4 @@
-/** Why requests of a key are refused, or soon will be. */
+/** Says why requests of a key are refused, or soon will be. */
 import type { Child } from "hono/jsx";
 import { docsUrl } from "../../console/page.tsx";
 import { Notice, Relative, Time } from "../../console/ui.tsx";
@@ -18,7 +18,7 @@ type Problem = {
 
 type Props = {
   readonly shown: ShownKey;
-  /** Null: the limiter cannot be reached. */
+  /** Null if the limiter cannot be reached. */
   readonly live: LiveUsage | null;
   readonly mayChange: boolean;
 };

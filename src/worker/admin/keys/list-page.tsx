@@ -1,4 +1,4 @@
-/** `/console/keys`: the list of keys, and the form that creates one. */
+/** `/console/keys` lists keys and creates them. */
 import { Hono } from "hono";
 import { Sparkline } from "../../console/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
@@ -23,7 +23,7 @@ import { type KeyView, keyQuery } from "./schema.ts";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
-/** The filters are sent in the address, which can be logged. */
+/** The filters are a part of the address, which can be logged. */
 const NO_SECRET = {
   pattern: "(?!.*sok_[0-9A-Za-z]{8}).*",
   title: "Paste a secret into the search field of the bar.",
@@ -108,7 +108,7 @@ export const keyListPages = new Hono<AppEnv>()
     }),
   );
 
-/** The field of the bar finds keys and orders, and leads here if it finds neither. */
+/** The search field of the bar leads here if it finds neither a key nor an order. */
 function OrdersToo({ text }: { readonly text: string }) {
   if (!isInt64(text)) return <>No order has this id either. </>;
   return (
@@ -147,7 +147,7 @@ const SPARKLINE_DAYS = 14;
 
 type DaysOf = (key: KeyView) => { readonly admitted: number; readonly isRefused: boolean }[];
 
-/** The last days of each key, today included. */
+/** Reads the last days of each key, today included. */
 async function daysOfKeys(c: ConsoleContext, keys: readonly KeyView[]): Promise<DaysOf> {
   const from = midnightAfter(nowSeconds(), 1 - SPARKLINE_DAYS);
   const ids = keys.map(({ id }) => id);

@@ -1,66 +1,46 @@
 /** D1: pages of keys for operators, filtered and sorted. */
 import { type SQL, sql } from "drizzle-orm";
+import type * as v from "valibot";
 import { isKeyId } from "../../auth/key.ts";
 import type { Database } from "../../db/database.ts";
-import type { KEY_SORTS, PLAN_IDS } from "../../db/values.ts";
 import { foldCase, foldForSearch } from "../../text.ts";
 import { DAY_SECONDS } from "../../time.ts";
-import type { KeyView } from "./schema.ts";
+import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
+import type { keyPage, keyQuery } from "./schema.ts";
 import { admittedOn, findKeys, statusAt } from "./sql.ts";
 
-export type KeyFilter = {
-  readonly plan?: (typeof PLAN_IDS)[number] | undefined;
-  /** `usable`: active or banned. */
-  readonly status?: KeyView["status"] | "usable" | undefined;
-  /**
-   * Part of the name, of the owner's name or e-mail address, or of the note, in any case and with or without
-   * accents; or the key's id; or the last four characters of a secret.
-   */
-  readonly search?: string | undefined;
-  /** A key's id or its beginning, the whole name as in `search`, or the last four characters of a secret. At most 10 keys. */
-  readonly ref?: string | undefined;
+type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format"> & {
   /** The owner's name, or else e-mail address, in any case. */
   readonly owner?: string | undefined;
-  /** Unix seconds. Keys that have expired already match too. */
-  readonly expiringBefore?: number | undefined;
-  /** A UTC day: keys last used before it, or never. */
-  readonly unusedSince?: string | undefined;
-  readonly sort: (typeof KEY_SORTS)[number];
-  readonly direction: "asc" | "desc";
-  readonly after?: KeyPosition | undefined;
-  readonly limit: number;
-};
-
-/** A key's place in a sorted list: the value that it is sorted by, then its id. */
-export type KeyPosition = { readonly value: string | number | null; readonly id: string };
-
-export type KeyPage = {
-  readonly keys: readonly KeyView[];
-  /** Where to go on; null on the last page. */
-  readonly next: KeyPosition | null;
 };
 
 const MAX_NAMED_KEYS = 10;
 
-/** In either direction, keys without an owner or an expiry are last. */
-export async function listKeys(db: Database, filter: KeyFilter, nowSeconds: number): Promise<KeyPage> {
-  const { sort, ref } = filter;
+/** Lists keys. In either direction, keys without an owner or an expiry are last. */
+export async function listKeys(
+  db: Database,
+  filter: KeyFilter,
+  nowSeconds: number,
+): Promise<v.InferOutput<typeof keyPage>> {
+  const { sort, direction, ref } = filter;
+  const order = `${sort} ${direction}`;
+  const after = fromCursor(order, filter.after);
   const limit = ref === undefined ? filter.limit : Math.min(filter.limit, MAX_NAMED_KEYS);
   const value = sortValue(sort, nowSeconds);
-  const by = sql.raw(filter.direction);
-  const isMatch = sql.join([isAfter(value, filter), ...conditionsOf(filter, nowSeconds)], sql` and `);
-  const rows = await db.all<{ id: string; value: string | number | null }>(sql`
+  const by = sql.raw(direction);
+  const isMatch = sql.join(
+    [isAfter(value, direction, after), ...conditionsOf(filter, nowSeconds)],
+    sql` and `,
+  );
+  const rows = await db.all<Position>(sql`
     select k.id, ${value} as value from api_keys k where ${isMatch}
     order by ${sort === "created" || sort === "name" ? sql`` : sql`value is null,`} value ${by}, k.id ${by} limit ${limit + 1}`);
-  const shown = rows.slice(0, limit);
+  const { shown, last } = pageOf(rows, limit);
   const ids = shown.map(({ id }) => id);
-  return {
-    keys: await findKeys(db, ids, nowSeconds),
-    next: rows.length > limit ? (shown.at(-1) ?? null) : null,
-  };
+  return { keys: await findKeys(db, ids, nowSeconds), next: toCursor(order, last) };
 }
 
-export type DayOfKey = {
+type DayOfKey = {
   readonly keyId: string;
   /** Unix seconds. */
   readonly day: number;
@@ -68,7 +48,7 @@ export type DayOfKey = {
   readonly isRefused: 0 | 1;
 };
 
-/** The days of these keys from a day on, in Unix seconds, that have usage. */
+/** Reads the days with usage of these keys, from a day on, in Unix seconds. */
 export async function findDaysOfKeys(
   db: Database,
   ids: readonly string[],
@@ -82,7 +62,7 @@ export async function findDaysOfKeys(
 
 function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
   return {
-    // The order in which keys were stored. Two keys of one second have the same time.
+    // Rows are in the order in which keys were stored. Two keys of one second have the same time.
     created: sql`k.rowid`,
     name: sql`k.name`,
     owner: sql`k.owner_name`,
@@ -91,7 +71,7 @@ function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
   }[sort];
 }
 
-function isAfter(value: SQL, { after, direction }: KeyFilter): SQL {
+function isAfter(value: SQL, direction: KeyFilter["direction"], after: Position | undefined): SQL {
   if (after === undefined) return sql`true`;
   const follows = sql.raw(direction === "asc" ? ">" : "<");
   if (after.value === null) return sql`${value} is null and k.id ${follows} ${after.id}`;
@@ -117,8 +97,8 @@ function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number)
 }
 
 /**
- * The text has no line breaks, so it does not match across two members. What plain SQL wrote has its accents:
- * it is found as it was written.
+ * Finds part of a name, owner, e-mail or note, in any case and without accents; a whole id; or the last four
+ * characters of a secret. Plain SQL stores no folded text, so its texts are found with their accents only.
  */
 function isFoundBy(text: string): SQL {
   return sql`(
@@ -126,7 +106,7 @@ function isFoundBy(text: string): SQL {
     or ${hasSecretEndingIn(text)})`;
 }
 
-/** An id names one key, whatever the others are called. The empty text names none, though each id begins so. */
+/** An id names one key, whatever other keys are called. The empty text names no key. */
 function isNamedBy(ref: string): SQL {
   if (isKeyId(ref)) return sql`k.id = ${ref}`;
   const firstLine = `${foldForSearch(ref)}\n`;
@@ -135,12 +115,12 @@ function isNamedBy(ref: string): SQL {
     or ${hasSecretEndingIn(ref)})`;
 }
 
-/** Any case: read out, an upper-case letter is easily lost. */
+/** Compares in any case, because an upper-case letter is easily lost when it is read out. */
 function hasSecretEndingIn(text: string): SQL {
   return sql`k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase)`;
 }
 
-/** The usage of a key that was first used a moment ago is not in D1 yet, hence its first use. */
+/** Compares the first use too: the usage of a key that was first used a moment ago is not in D1 yet. */
 function isUnusedSince(day: string): SQL {
   return sql`(k.first_used_at is null or (
     k.first_used_at < unixepoch(${day})

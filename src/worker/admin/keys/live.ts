@@ -1,4 +1,4 @@
-/** A key's windows, strikes and ban at this moment, as its limiter has them. */
+/** Reads a key's windows, strikes and ban of this moment from its limiter. */
 import type { Inspection } from "../../../limiter/index.ts";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
@@ -8,7 +8,7 @@ import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";
 import { requireKey } from "./sql.ts";
 
-/** The key, and what its limiter has. `live` is null if the limiter cannot be reached. */
+/** Reads the key, and the state of its limiter. `live` is null if the limiter cannot be reached. */
 export async function look(
   env: Bindings,
   id: string,
@@ -16,7 +16,7 @@ export async function look(
 ): Promise<{ readonly key: KeyView; readonly live: LiveUsage | null }> {
   const db = openDatabase(env.DB);
   const key = await requireKey(db, id);
-  // Only a client's request may create the object of a key: an object stays where it was first called.
+  // An object stays where it was first called, so only a request of a client may create it.
   if (key.firstUsedAt === null) {
     return { key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
   }
@@ -43,7 +43,7 @@ function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
   };
 }
 
-/** What a key that was never used has. An operator may have banned the key. */
+/** The state of a key that was never used. An operator may have banned the key. */
 function unusedUsage(
   limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
   ban: SetBan | undefined,

@@ -1,4 +1,4 @@
-/** Makes a new secret of a key, and the row that D1 has of it. */
+/** Makes a new secret of a key, and its row for D1. */
 import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../auth/key.ts";
 import { hashKey, MacKeys } from "../../auth/mac.ts";
 import type { Bindings } from "../../context.ts";
@@ -18,7 +18,7 @@ export function randomBytes(count: number): Uint8Array {
   return crypto.getRandomValues(new Uint8Array(count));
 }
 
-/** For a client of `issueKey`: sent again, it makes no second key. */
+/** Makes an id before the request, so that a repeated request makes no second key. */
 export function newKeyId(): string {
   return mintKeyId(randomBytes);
 }

@@ -133,26 +133,6 @@ export const keyQuery = v.strictObject({
   format,
 });
 
-/**
- * The last characters of a secret, after the masked beginning if the operator has the whole hint. A longer
- * end is refused: all characters after the prefix would be the secret.
- */
-export const HINT = /^(?:(sok_[0-9A-Za-z]{2})(?:…|\.\.\.))?([0-9A-Za-z]{4,12})$/;
-
-export const keySearch = v.strictObject({
-  id: v.optional(v.string("must be text")),
-  hash: v.optional(
-    v.pipe(v.string("must be text"), v.regex(/^[0-9a-f]{64}$/, "must be 64 lower-case hex digits")),
-  ),
-  hint: v.optional(
-    v.pipe(
-      v.string("must be text"),
-      v.trim(),
-      v.regex(HINT, "must be a masked secret, such as sok_eg…yhjA, or its last 4 to 12 characters"),
-    ),
-  ),
-});
-
 export const keyHistoryQuery = v.strictObject({
   after: v.optional(v.string()),
   limit: pageSize,
@@ -236,7 +216,6 @@ export type LiveUsage = v.InferOutput<typeof liveUsage>;
 
 const key = v.pipe(v.string(), v.description("The secret in full. No other answer has it."));
 export const keyPage = v.strictObject({ keys: v.array(keyView), next });
-export const keysFound = v.strictObject({ keys: v.array(keyView) });
 export const issuedKey = v.strictObject({ ...keyView.entries, key });
 export const toldKeys = v.strictObject({ untold: v.nullable(count) });
 export const updatedKey = v.strictObject({ ...keyView.entries, effective });

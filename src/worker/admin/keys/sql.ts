@@ -1,4 +1,4 @@
-/** D1: keys as the admin API shows them. */
+/** D1: reads keys in the form that the admin API shows. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { limitsAt, temporaryUntilAt } from "../../db/limits-sql.ts";
@@ -7,14 +7,14 @@ import { DAY_SECONDS, nowSeconds } from "../../time.ts";
 import { requireTarget, type Target } from "../change.ts";
 import type { KeyView } from "./schema.ts";
 
-/** 64 bits of the hash name a secret. The whole hash finds a secret, and is not shown (ADR-3). */
+/** 64 bits of the hash name a secret. The whole hash is not shown (ADR-3). */
 export const SECRET_ID_CHARS = 16;
 
 type Nested = "limits" | "temporaryLimits" | "secrets";
 /** A `KeyView` whose nested members are JSON text. */
 export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 
-/** The keys that exist, in the order of their ids here. */
+/** Reads the keys with these ids, in the order of the ids. An id that no key has is left out. */
 export async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
   if (ids.length === 0) return [];
   const listed = sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
@@ -24,29 +24,11 @@ export async function findKeys(db: Database, ids: readonly string[], nowSeconds:
   return rows.map(toKeyView).sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
 }
 
-export async function listKeyIdsByHash(db: Database, hash: string): Promise<string[]> {
-  const rows = await db.all<{ id: string }>(sql`select key_id as id from key_secrets where hash = ${hash}`);
-  return rows.map(({ id }) => id);
-}
-
-/** The last four characters are searched in any case: read out, an upper-case letter is easily lost. */
-export async function listKeyIdsByLastChars(
-  db: Database,
-  hint: { readonly beginning: string; readonly lastChars: string },
-  maxKeys: number,
-): Promise<string[]> {
-  const rows = await db.all<{ id: string }>(sql`
-    select key_id as id from key_secrets
-    where substr(hint, -4) = ${hint.lastChars} collate nocase and instr(hint, ${hint.beginning}) = 1
-    limit ${maxKeys}`);
-  return [...new Set(rows.map(({ id }) => id))];
-}
-
 export async function requireKey(db: Database, id: string): Promise<KeyView> {
   return requireTarget(db, keyTarget(id, nowSeconds()));
 }
 
-/** The key at this time. */
+/** The key, with its status and limits at this time. */
 export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyView> {
   return {
     object: id,
@@ -100,7 +82,7 @@ function isOfKeyAndLive(nowSeconds: number): SQL {
   return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
 }
 
-/** Requests of the key `k` that were admitted on the UTC day. */
+/** Counts requests of the key `k` that were admitted on the UTC day. */
 export function admittedOn(day: number): SQL {
   return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
 }

@@ -1,7 +1,6 @@
-/** The calls about orders: lists, a load, and one order. */
+/** The calls about orders: lists, loads, shipments, and changes of one order. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
-import { ApiError } from "../../errors.ts";
 import { parseExactJson } from "../../exact-json.ts";
 import { call, JsonText } from "../call.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
@@ -20,7 +19,7 @@ import {
   orderView,
   shipment,
 } from "./schema.ts";
-import { listCancelledJson, listOrders, requireOrder } from "./sql.ts";
+import { listCancelled, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -30,7 +29,7 @@ const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pend
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** For a table: its integers keep all digits. */
+/** Parses an answer for a table. Its integers keep all digits. */
 function exactly<Page>({ text }: JsonText): Page {
   // The call's schema says which members the text has.
   return parseExactJson(text, (_value, source) => BigInt(source)) as Page;
@@ -70,20 +69,7 @@ export const orderCalls = {
       answer: { inserted: 1, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
     },
 
-    run: async ({ env, query, text, author }) => {
-      const { file, "dry-run": isDryRun, "restore-cancelled": restoresCancelled } = query;
-      const { "allow-backwards": allowsBackwards } = query;
-      const options = { file, isDryRun, restoresCancelled, allowsBackwards };
-      const result = await loadOrders(env, text, options, author);
-      if (result.kind === "refused") {
-        const message = "Nothing was stored: some orders are not valid.";
-        throw new ApiError("invalid_request", message, {
-          members: { refused: JSON.stringify(result.lines) },
-        });
-      }
-      const { kind: _, ...figures } = result;
-      return figures;
-    },
+    run: loadOrders,
   }),
 
   ship: call({
@@ -126,10 +112,9 @@ export const orderCalls = {
       },
     },
 
-    run: async ({ env, query: { before, limit } }) => {
-      const rows = await listCancelledJson(openDatabase(env.DB), before, limit);
-      const next = rows.length === limit ? (rows.at(-1)?.id ?? null) : null;
-      return new JsonText(`{"cancelled":[${rows.map(({ json }) => json).join(",")}],"next":${next}}`);
+    run: async ({ env, query }) => {
+      const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
+      return new JsonText(`{"cancelled":[${cancelled.join(",")}],"next":${next}}`);
     },
     table: (answer) => {
       const { cancelled, next } = exactly<{ cancelled: Row[]; next: bigint | null }>(answer);

@@ -17,7 +17,7 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
   const target = orderTarget(id);
   if (Object.keys(changes).length === 0) throw invalidRequest("This changes nothing.");
   const { status } = changes;
-  // All of them, if the status stays as it is.
+  // Without a new status, every status is allowed.
   const earlier = ORDER_STATUSES.slice(0, status && ORDER_STATUSES.indexOf(status) + 1);
   const { now, isMade } = await make(input, target, {
     call: "orders.update",
@@ -34,8 +34,8 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
 type Found = { readonly id: string; readonly status: OrderText["status"] | null };
 
 /**
- * Ships the orders that have not left the store, each with its audit row. Not `make`, which changes one object:
- * here the statements of the batch have the same condition, and no other change comes between them.
+ * Ships the orders that have not left the store, each with its audit row. `make` changes one object only.
+ * Here the statements of the batch have the same condition, and no other change comes between them.
  */
 export async function shipOrders({
   env,
@@ -70,7 +70,7 @@ export async function shipOrders({
   };
 }
 
-/** Whatever the order's status. Its audit row has the whole order. Returns the order as it was. */
+/** Deletes an order in any status, and returns it. Its audit row has the whole order. */
 export async function deleteOrder(input: Asked): Promise<OrderText> {
   const target = orderTarget(input.id);
   const { now } = await make(input, target, {

@@ -1,20 +1,20 @@
-/** `/console/orders`: the orders, the newest ids first, and the cancelled ones. */
+/** `/console/orders` lists and ships orders, the highest ids first, and lists cancelled orders. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { queryOf, receiveForm } from "../../console/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets } from "../../console/list.tsx";
 import { type ConsoleContext, page } from "../../console/page.tsx";
-import { Badge, type Column, Notice, Table, Time } from "../../console/ui.tsx";
+import { Badge, Notice, Table, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { IN_STORE } from "../../db/values.ts";
 import { invalidRequest } from "../../errors.ts";
-import { counted, formatNumber } from "../../format.ts";
+import { counted } from "../../format.ts";
 import { checked } from "../http/request-validation.ts";
 import { fileOf, inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
-import { type ShownCancellation, type ShownOrder, toShown } from "./order-view.ts";
+import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "./schema.ts";
 import { countOrders } from "./sql.ts";
 
@@ -65,7 +65,7 @@ export const orderListPages = new Hono<AppEnv>()
           caption="Cancelled orders"
           columns={[
             { name: "Order", cell: ({ id }) => id },
-            ...COLUMNS,
+            ...MEMBER_COLUMNS,
             {
               name: "Cancelled by",
               cell: ({ cancelledBy, cancelledByName }) => (
@@ -115,7 +115,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
             </>
           ),
         },
-        ...COLUMNS,
+        ...MEMBER_COLUMNS,
         { name: "Status", cell: ({ status }) => <Badge status={status} /> },
       ]}
       rows={orders}
@@ -142,7 +142,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
 }
 
 /**
- * Without an action, the form is sent to the address of the list, so that the answer has the same filters.
+ * A form without an action is sent to the address of the list, so the answer has the same filters.
  * A script shows the first tick, and says on the button how many orders are ticked.
  */
 function ShipForm({ children }: PropsWithChildren) {
@@ -190,17 +190,3 @@ function Tabs({ c }: { readonly c: ConsoleContext }) {
     />
   );
 }
-
-const COLUMNS: readonly Column<Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">>[] = [
-  { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? "–" },
-  {
-    name: "Quantity",
-    isNumber: true,
-    cell: ({ quantity }) => (quantity === null ? "–" : formatNumber(BigInt(quantity))),
-  },
-  { name: "Ship date", cell: ({ shipDate }) => <Time iso={shipDate} /> },
-  {
-    name: "Complete",
-    cell: ({ complete }) => (complete === null ? "–" : complete ? "yes" : "no"),
-  },
-];

@@ -1,19 +1,14 @@
-/**
- * `/console/orders/load`: loads a file of orders. The page with its progress is written while the file is loaded, so that it needs no
- * script.
- */
+/** `/console/orders/load` loads a file of orders, and says what became of its lines. */
 import { Hono } from "hono";
-import type { Child, PropsWithChildren } from "hono/jsx";
-import { stream } from "hono/streaming";
+import type { PropsWithChildren } from "hono/jsx";
 import { Fields } from "../../console/fields.tsx";
 import { receiveForm } from "../../console/forms.ts";
 import { page } from "../../console/page.tsx";
 import { Notice } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { toCsv } from "../../csv.ts";
-import { invalidRequest, toApiError } from "../../errors.ts";
+import { invalidRequest } from "../../errors.ts";
 import { counted, formatNumber } from "../../format.ts";
-import { logError } from "../../log.ts";
 import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
@@ -31,7 +26,7 @@ import { loadQuery } from "./schema.ts";
 export const LOAD_PATH = "/console/orders/load";
 const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
-/** The page holds them for the download, and an isolate has 128 MB. */
+/** The page holds the lines for the download, and an isolate has 128 MB. */
 const MAX_REFUSED_LINES = 10_000;
 
 export const loadPages = new Hono<AppEnv>()
@@ -74,40 +69,23 @@ export const loadPages = new Hono<AppEnv>()
     if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
     const query = checked(c.env, loadQuery, { file: loadedFileName(file.name), ...switches });
     const isDryRun = query["dry-run"];
-    const title = isDryRun ? "Dry run" : "Load orders";
-    const [head = "", foot = ""] = (await (await page(c, { title }, <hr />)).text()).split(/<hr ?\/?>/);
-    c.header("Content-Type", "text/html; charset=utf-8");
-    c.header("Content-Encoding", "identity"); // compressed, the progress would wait for more of the page
-    return stream(c, async (out) => {
-      const write = async (part: Child) => {
-        await out.write(String(await part));
-      };
-      await out.write(head);
-      await write(<h2>{query.file}</h2>);
-      await out.write('<ol class="progress">');
-      const refused: RefusedLine[] = [];
-      let progress: LoadProgress = NOTHING_LOADED;
-      try {
-        for await (progress of loadInBatches(
-          readOrders(file.stream()),
-          (text) => orderCalls.load.run(inputOf(c, { query, text })),
-          MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
-        )) {
-          refused.push(...progress.refusedLines.slice(0, MAX_REFUSED_LINES - refused.length));
-          await write(<li>{formatNumber(progress.read)} lines read</li>);
-        }
-        await out.write("</ol>");
-        await write(<Result progress={progress} refused={refused} isDryRun={isDryRun} />);
-      } catch (thrown) {
-        const error = toApiError(thrown);
-        if (error.cause !== undefined) {
-          logError("request_failed", error.cause, { requestId: c.var.requestId });
-        }
-        await out.write("</ol>");
-        await write(<Broken message={error.message} progress={progress} />);
-      }
-      await out.write(foot);
-    });
+    const refused: RefusedLine[] = [];
+    let progress: LoadProgress = NOTHING_LOADED;
+    for await (progress of loadInBatches(
+      readOrders(file.stream()),
+      (text) => orderCalls.load.run(inputOf(c, { query, text })),
+      MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
+    )) {
+      refused.push(...progress.refusedLines.slice(0, MAX_REFUSED_LINES - refused.length));
+    }
+    return page(
+      c,
+      { title: isDryRun ? "Dry run" : "Load orders" },
+      <>
+        <h2>{query.file}</h2>
+        <Result progress={progress} refused={refused} isDryRun={isDryRun} />
+      </>,
+    );
   });
 
 type DownloadProps = PropsWithChildren<{
@@ -115,7 +93,7 @@ type DownloadProps = PropsWithChildren<{
   readonly rows: Parameters<typeof toCsv>[0];
 }>;
 
-/** A file of CSV within the page: nothing is stored for a download that comes later. */
+/** The link has the whole file, so the service stores nothing for a later download. */
 function Download({ name, rows, children }: DownloadProps) {
   const csv = `\ufeff${toCsv(rows)}`; // spreadsheets take a file without a byte order mark for Latin-1
   return (
@@ -172,16 +150,5 @@ function Result({ progress, refused, isDryRun }: ResultProps) {
         <a href="/console/orders">Orders</a>
       </p>
     </>
-  );
-}
-
-function Broken({ message, progress }: { readonly message: string; readonly progress: LoadProgress }) {
-  return (
-    <Notice kind="bad">
-      <p>
-        {message} {formatNumber(progress.read)} lines were handled.{" "}
-        <a href={LOAD_PATH}>Load the file again</a>: what was loaded is unchanged then.
-      </p>
-    </Notice>
   );
 }

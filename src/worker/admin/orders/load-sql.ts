@@ -1,62 +1,52 @@
-/** D1: loads orders. What happens to each order is decided in the transaction that stores it. */
+/** D1: loads orders. The transaction that stores an order also decides what happens to it. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
 import { ORDER_STATUSES } from "../../db/values.ts";
 import { audit } from "../audit/sql.ts";
-import type { LoadFigures } from "./loaded-order.ts";
-
-export type LoadOptions = {
-  /** For the audit log. */
-  readonly file?: string | undefined;
-  /** The figures only: nothing is stored. */
-  readonly isDryRun: boolean;
-  /** Whether an order that a client cancelled is inserted again. */
-  readonly restoresCancelled: boolean;
-  /** Whether a status may go back, as from shipped to pending. */
-  readonly allowsBackwards: boolean;
-};
+import type { LoadFigures, LoadQuery } from "./schema.ts";
 
 const MAX_AUDITED_ORDERS = 100;
 
-/** `json`: the orders as a JSON array, no id twice. */
-type Load = LoadOptions & { readonly json: string };
-
 /**
- * One transaction: all orders, and the audit row with the figures and the first orders whose status changes. A load
- * that changes nothing writes nothing. A dry run only counts.
+ * Loads the orders of a JSON array, which has no id twice, in one transaction. The audit row has the figures
+ * and the first orders whose status changes. A load that changes nothing writes nothing. A dry run only
+ * counts.
  */
-export async function runLoad(db: Database, load: Load, author: Author): Promise<LoadFigures> {
+export async function runLoad(
+  db: Database,
+  json: string,
+  query: LoadQuery,
+  author: Author,
+): Promise<LoadFigures> {
+  const fates = fatesOf(json, query);
+  const figures = figuresOf(fates);
   const statuses = sql`
     (select json_group_array(json(value)) from json_each(statuses) where key < ${MAX_AUDITED_ORDERS})`;
-  const after = sql`json_object('file', ${load.file ?? null}, 'inserted', inserted, 'updated', updated,
+  const after = sql`json_object('file', ${query.file ?? null}, 'inserted', inserted, 'updated', updated,
     'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', json(${statuses}))`;
   const change = { call: "orders.load", object: "orders", after } as const;
-  const entry = audit(db, author, change, sql`inserted + updated > 0`, figuresOf(load));
-  const [[figures] = []] = await transact<LoadFigures[]>(db, [
-    selectFigures(load),
-    ...(load.isDryRun ? [] : [entry, upsert(load)]),
+  const entry = audit(db, author, change, sql`inserted + updated > 0`, figures);
+  const [[found] = []] = await transact<LoadFigures[]>(db, [
+    sql`select inserted, updated, unchanged, cancelled, kept from (${figures})`,
+    ...(query["dry-run"] ? [] : [entry, upsert(fates)]),
   ]);
-  if (!figures) throw new Error("the batch returned no figures");
-  return figures;
+  if (!found) throw new Error("the batch returned no figures");
+  return found;
 }
 
-function upsert(load: Load): SQL {
+function upsert(fates: SQL): SQL {
   return sql`
     insert into orders (id, pet_id, quantity, ship_date, complete, status)
     select id, pet_id, quantity, ship_date, complete, status
-    from (${fatesOf(load)}) where fate in ('inserted', 'updated')
+    from (${fates}) where fate in ('inserted', 'updated')
     on conflict (id) do update set pet_id = excluded.pet_id, quantity = excluded.quantity,
       ship_date = excluded.ship_date, complete = excluded.complete, status = excluded.status,
       version = orders.version + 1`;
 }
 
-function selectFigures(load: Load): SQL {
-  return sql`select inserted, updated, unchanged, cancelled, kept from (${figuresOf(load)})`;
-}
-
-/** `statuses` is a JSON array of the orders whose status changes. */
-function figuresOf(load: Load): SQL {
+/** Counts what happens to the orders. `statuses` is a JSON array of the orders whose status changes. */
+function figuresOf(fates: SQL): SQL {
   return sql`
     select count(*) filter (where fate = 'inserted') as inserted,
       count(*) filter (where fate = 'updated') as updated,
@@ -65,19 +55,19 @@ function figuresOf(load: Load): SQL {
       count(*) filter (where is_kept) as kept,
       json_group_array(json_object('id', id, 'from', was_status, 'to', status))
         filter (where status <> was_status) as statuses
-    from (${fatesOf(load)})`;
+    from (${fates})`;
 }
 
 /**
- * The orders as they will be stored, each with what happens to it. SQLite reads all digits of the integers.
- * An absent member has no JSON, null has.
+ * Returns the orders as the load will store them, each with its fate. SQLite reads all digits of the integers.
+ * With `->`, an absent member is SQL's null, and a null is JSON's.
  */
-function fatesOf({ json, restoresCancelled, allowsBackwards }: Load): SQL {
-  const isCancelled = restoresCancelled
+function fatesOf(json: string, query: LoadQuery): SQL {
+  const isCancelled = query["restore-cancelled"]
     ? sql`false`
     : sql`exists (select 1 from cancelled_orders where order_id = line.id)`;
   const position = (status: SQL) => sql`instr(${ORDER_STATUSES.join()}, ${status})`;
-  const goesBack = allowsBackwards
+  const goesBack = query["allow-backwards"]
     ? sql`false`
     : sql`${position(sql`line.status`)} < ${position(sql`o.status`)}`;
   return sql`

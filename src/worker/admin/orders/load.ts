@@ -1,42 +1,27 @@
 /** Loads all orders of a JSON array, or none. After a lost answer, the same array can be sent again. */
-import type { Author, Bindings } from "../../context.ts";
+import type { Problem } from "../../check-schema.ts";
 import { openDatabase } from "../../db/database.ts";
-import { invalidRequest } from "../../errors.ts";
-import { type LoadOptions, runLoad } from "./load-sql.ts";
-import {
-  type LoadedOrder,
-  type LoadFigures,
-  MAX_ORDERS_PER_LOAD,
-  orderChecker,
-  parseDigits,
-} from "./loaded-order.ts";
-
-/** `index` counts from 0. `member` is null if the element is no object. */
-export type RefusedElement = {
-  readonly index: number;
-  readonly member: string | null;
-  readonly reason: string;
-};
-
-export type LoadResult =
-  | ({ readonly kind: "loaded" } & LoadFigures)
-  /** Nothing is stored. The first `MAX_REFUSED_ELEMENTS`, each with its first problem. */
-  | { readonly kind: "refused"; readonly lines: readonly RefusedElement[] };
+import { ApiError, invalidRequest } from "../../errors.ts";
+import type { Input } from "../call.ts";
+import { runLoad } from "./load-sql.ts";
+import { type LoadedOrder, MAX_ORDERS_PER_LOAD, orderChecker, parseDigits } from "./loaded-order.ts";
+import type { LoadFigures, LoadQuery } from "./schema.ts";
 
 const MAX_REFUSED_ELEMENTS = 100;
 
-/** `json` is an array of up to `MAX_ORDERS_PER_LOAD` orders. */
-export async function loadOrders(
-  env: Bindings,
-  json: string,
-  options: LoadOptions,
-  author: Author,
-): Promise<LoadResult> {
-  const { accepted, refused } = checkElements(elementsOf(json));
-  if (refused.length > 0) return { kind: "refused", lines: refused.slice(0, MAX_REFUSED_ELEMENTS) };
-  const load = { ...options, json: JSON.stringify(accepted) };
-  const figures = await runLoad(openDatabase(env.DB), load, author);
-  return { kind: "loaded", ...figures };
+/** `text` is an array of up to `MAX_ORDERS_PER_LOAD` orders. Throws the 400 that names wrong elements. */
+export async function loadOrders({
+  env,
+  author,
+  text,
+  query,
+}: Pick<Input<unknown, LoadQuery>, "env" | "author" | "text" | "query">): Promise<LoadFigures> {
+  const { accepted, refused } = checkElements(elementsOf(text));
+  if (refused.length > 0) {
+    const members = { refused: JSON.stringify(refused.slice(0, MAX_REFUSED_ELEMENTS)) };
+    throw new ApiError("invalid_request", "Nothing was stored: some orders are not valid.", { members });
+  }
+  return runLoad(openDatabase(env.DB), JSON.stringify(accepted), query, author);
 }
 
 function elementsOf(json: string): readonly unknown[] {
@@ -57,9 +42,10 @@ function parseArray(json: string): readonly unknown[] | undefined {
   }
 }
 
+/** Each wrong element has its first problem. Its `index` counts from 0. */
 function checkElements(elements: readonly unknown[]) {
   const accepted: LoadedOrder[] = [];
-  const refused: RefusedElement[] = [];
+  const refused: (Problem & { readonly index: number })[] = [];
   const check = orderChecker("element");
   for (const [index, element] of elements.entries()) {
     const checked = check(element, index);

@@ -1,4 +1,4 @@
-/** One order of a load, and the reasons to refuse it. Integers are text with all digits. Pure. */
+/** Checks the orders of a load. Integers are text with all digits. Pure. */
 import * as v from "valibot";
 import { type Checked, check } from "../../check-schema.ts";
 import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
@@ -42,17 +42,6 @@ export type LoadedOrder = v.InferOutput<typeof loadedOrder>;
 
 export const ORDER_MEMBERS: readonly string[] = Object.keys(loadedOrder.entries);
 
-/** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
-export type LoadFigures = {
-  readonly inserted: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  /** Orders that clients cancelled before, and that are left so. */
-  readonly cancelled: number;
-  /** Orders whose status would have gone back, and was kept. */
-  readonly kept: number;
-};
-
 /** JSON whose numbers are text with all digits. Throws a SyntaxError, or a RangeError if it is too deep. */
 export function parseDigits(text: string): unknown {
   return parseExactJson(text, (_value, source) => source);
@@ -60,7 +49,7 @@ export function parseDigits(text: string): unknown {
 
 export type CheckOrder = (value: unknown, place: number) => Checked<LoadedOrder>;
 
-/** Checks the values of one file or request. An id that comes again is refused with its first place. */
+/** Checks the values of one file or request. A repeated id is refused with the place where it stood first. */
 export function orderChecker(unit: "line" | "element"): CheckOrder {
   const places = new Map<string, number>();
   return (value, place) => {
@@ -77,8 +66,8 @@ export function orderChecker(unit: "line" | "element"): CheckOrder {
 }
 
 /**
- * An RFC 3339 date-time as the database has ship dates: in UTC with milliseconds, `2026-11-21T10:00:00.000Z`.
- * Undefined if it is not valid.
+ * Returns an RFC 3339 date-time in the form of the database, which is UTC with milliseconds:
+ * `2026-11-21T10:00:00.000Z`. Undefined if the text is not valid.
  */
 export function normaliseShipDate(text: string): string | undefined {
   if (isNormal(text)) return text;
@@ -86,7 +75,7 @@ export function normaliseShipDate(text: string): string | undefined {
   return atMs === undefined ? undefined : new Date(atMs).toISOString();
 }
 
-/** As nearly every date of a file is. It takes a tenth of the time. */
+/** Nearly every date of a file is in this form, and this check takes a tenth of the time. */
 function isNormal(text: string): boolean {
   return text.length === "2026-11-21T10:00:00.000Z".length && new Date(text).toJSON() === text;
 }

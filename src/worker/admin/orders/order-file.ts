@@ -6,24 +6,24 @@ import { describeProblems } from "../../check-schema.ts";
 import {
   type CheckOrder,
   type LoadedOrder,
-  type LoadFigures,
   MAX_FILE_NAME_CHARS,
   ORDER_MEMBERS,
   orderChecker,
   parseDigits,
 } from "./loaded-order.ts";
+import type { LoadFigures } from "./schema.ts";
 
 /** `line` counts from 1: lines of the file, or elements of its array. */
 type Line = { readonly line: number; readonly text: string };
 export type RefusedLine = Line & { readonly reason: string };
 export type FileLine = { readonly line: number; readonly order: LoadedOrder } | RefusedLine;
 
-/** An array is read as a whole: some 100,000 orders, in 40 MB. A line of NDJSON or CSV has the same bound. */
+/** An array is held as a whole: some 100,000 orders, in 40 MB. A line of NDJSON or CSV has the same bound. */
 const MAX_CHARS = 16_000_000;
 /** A quotation mark that nothing closes must not take the rest of the file into its row. */
 const MAX_LINES_PER_ROW = 20;
 
-/** Lines and rows without a value are left out. */
+/** Reads the orders of a file. Lines and rows without a value are left out. */
 export async function* readOrders(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<FileLine, void> {
   const lines = linesOf(textOf(bytes));
   for await (const first of lines) {
@@ -35,7 +35,7 @@ export async function* readOrders(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   }
 }
 
-/** The texts of lines that are not empty, without the blanks around them. */
+/** Reads the lines that are not empty, without the blanks around their texts. */
 export async function* readLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   for await (const { text } of linesOf(textOf(bytes))) if (text.trim() !== "") yield text.trim();
 }
@@ -45,7 +45,7 @@ async function* startingWith(first: Line, others: AsyncIterable<Line>): AsyncGen
   yield* others;
 }
 
-/** Bytes that are not valid become U+FFFD. No order has this character, so `read` refuses its line. */
+/** Wrong bytes become U+FFFD. No order has this character, so `read` refuses its line. */
 async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let decoder: TextDecoder | undefined;
   let start = new Uint8Array();
@@ -62,7 +62,7 @@ async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string,
   yield (decoder ?? new TextDecoder()).decode(start);
 }
 
-/** A file begins with a character of ASCII. So a zero beside it tells UTF-16 that has no mark. */
+/** A file begins with a character of ASCII, so a zero byte beside it means UTF-16 without a mark. */
 function encodingOf([first, second]: Uint8Array): string {
   if ((first === 0xfe && second === 0xff) || first === 0) return "utf-16be";
   return (first === 0xff && second === 0xfe) || second === 0 ? "utf-16le" : "utf-8";
@@ -156,7 +156,7 @@ function hasOpenQuote(text: string): boolean {
   return text.split('"').length % 2 === 0;
 }
 
-/** The cells without the blanks around them. Throws a SyntaxError. */
+/** Splits a row into cells, without the blanks around them. Throws a SyntaxError. */
 function cellsOf(row: string, delimiter: string): readonly string[] {
   const cells: string[] = [];
   let cell = "";
@@ -189,7 +189,7 @@ function trimmed(cell: string): string {
   return cell.slice(start, end);
 }
 
-/** Spreadsheets leave columns without a name, whose cells are empty. Throws a SyntaxError. */
+/** Reads the header. A spreadsheet may leave empty columns without a name. Throws a SyntaxError. */
 function namesIn({ text, cells }: Row): readonly string[] {
   if (text.includes(INVALID)) throw new SyntaxError(NOT_TEXT);
   const names = cells.map((cell) => (cell === "" ? "" : memberNamed(cell)));
@@ -241,7 +241,7 @@ function read(from: Line, parse: () => unknown, check: CheckOrder): FileLine {
   });
 }
 
-/** Whatever is thrown is the line's reason, and does not end the load. */
+/** An error becomes the reason why the line is refused, and does not end the load. */
 function attempt<T>({ line, text }: Line, run: () => T): T | RefusedLine {
   try {
     return run();
@@ -251,7 +251,7 @@ function attempt<T>({ line, text }: Line, run: () => T): T | RefusedLine {
   }
 }
 
-/** What happened to the file so far. `refusedLines` came since the progress before. */
+/** The figures of the file so far. `refusedLines` has the lines since the last progress. */
 export type LoadProgress = LoadFigures & {
   readonly read: number;
   readonly refused: number;
@@ -262,7 +262,7 @@ type Send = (json: string) => Promise<LoadFigures>;
 
 /**
  * Sends the orders as JSON arrays of up to `batchSize`, one after the other, and yields the progress after
- * each. The next batch is read while one is under way. What `send` throws ends the load.
+ * each array. The next batch is read while a batch is under way. An error of `send` ends the load.
  */
 export async function* loadInBatches(
   lines: AsyncIterable<FileLine>,
@@ -321,7 +321,7 @@ export const NOTHING_LOADED: LoadProgress = {
   ...{ refused: 0, refusedLines: [] },
 };
 
-/** As the audit log has it: one line of text. Undefined if nothing is left of the name. */
+/** Returns the name of a file as one line of text, for the audit log. Undefined if nothing is left. */
 export function loadedFileName(name: string): string | undefined {
   return name.replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS) || undefined;
 }

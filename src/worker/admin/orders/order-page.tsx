@@ -1,11 +1,11 @@
-/** `/console/orders/{id}`: an order, what an operator can change of it, and its history. */
+/** `/console/orders/{id}` shows an order and its history, and changes, ships or deletes the order. */
 import { type Context, Hono } from "hono";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";
 import { addressOf, doneAddress, isDone, sendForm } from "../../console/forms.ts";
 import { textsOf } from "../../console/members.ts";
 import { page } from "../../console/page.tsx";
-import { Action, Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
+import { Badge, Basis, Check, Facts, Notice, Time } from "../../console/ui.tsx";
 import type { AppEnv } from "../../context.ts";
 import { IN_STORE } from "../../db/values.ts";
 import { auditCalls } from "../audit/calls.ts";
@@ -13,18 +13,18 @@ import { deedsIn, Entry } from "../audit/entry.tsx";
 import { checked } from "../http/request-validation.ts";
 import { inputOf } from "../serve.ts";
 import { orderCalls } from "./calls.ts";
-import { type ShownOrder, toShown } from "./order-view.ts";
+import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 import { orderShipment, orderUpdate } from "./schema.ts";
 
 type OrderContext = Context<AppEnv, "/:id">;
 
 const ENTRIES_SHOWN = 30;
-/** Offered to whoever was told that a status would go back. */
+/** The form offers this after it said that a status would go back. */
 const ALLOW = ["allowBackwards"] as const;
 
 export const orderPages = new Hono<AppEnv>()
   .get("/:id", (c) => showOrder(c))
-  // The answer of a form, opened again.
+  // Somebody opens the address of a form.
   .get("/:id/:action", (c) => c.redirect(`/console/orders/${encodeURIComponent(c.req.param("id"))}`))
 
   .post("/:id/ship", (c) =>
@@ -78,14 +78,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
       <div class="columns">
         <section>
           <h2>Order</h2>
-          <Facts
-            facts={[
-              ["Pet", order.petId ?? "–"],
-              ["Quantity", order.quantity ?? "–"],
-              ["Ship date", <Time iso={order.shipDate} />],
-              ["Complete", order.complete === null ? "–" : order.complete ? "yes" : "no"],
-            ]}
-          />
+          <Facts facts={MEMBER_COLUMNS.map(({ name, cell }) => [name, cell(order)])} />
         </section>
         {!c.var.mayOnlyRead && <Actions order={order} failure={failure} />}
       </div>
@@ -130,16 +123,17 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
         </button>
       </form>
       <div class="danger-zone">
-        <Action
-          address={`/console/orders/${order.id}/delete`}
-          title="Delete order"
-          version={order.version}
-          isOpen={failure?.action === "delete"}
-          isDangerous
-        >
-          <p>The order is removed from the list. The audit log keeps it.</p>
-          <Check name="sure" label="Delete it" attributes={{ required: true }} />
-        </Action>
+        <details class="action" open={failure?.action === "delete"}>
+          <summary>Delete order</summary>
+          <form method="post" action={`/console/orders/${order.id}/delete`}>
+            <Basis version={order.version} />
+            <p>The order is removed from the list. The audit log keeps it.</p>
+            <Check name="sure" label="Delete it" attributes={{ required: true }} />
+            <button type="submit" class="button danger">
+              Delete order
+            </button>
+          </form>
+        </details>
       </div>
     </section>
   );

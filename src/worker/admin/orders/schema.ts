@@ -75,6 +75,8 @@ export const loadQuery = v.strictObject({
   "allow-backwards": v.pipe(querySwitch, v.title("Let a status go back, as from shipped to pending")),
 });
 
+export type LoadQuery = v.InferOutput<typeof loadQuery>;
+
 /** `loadOrders` checks the orders one by one. */
 export const orderLoad = v.pipe(v.array(loadedOrder), v.maxLength(MAX_ORDERS_PER_LOAD));
 
@@ -110,6 +112,7 @@ export const cancelledPage = v.strictObject({
   ),
 });
 
+/** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
 export const loadFigures = v.strictObject({
   inserted: count,
   updated: count,
@@ -117,3 +120,4 @@ export const loadFigures = v.strictObject({
   cancelled: v.pipe(count, v.description("Orders that clients cancelled before, and that are left so.")),
   kept: v.pipe(count, v.description("Orders whose status would have gone back, and was kept.")),
 });
+export type LoadFigures = v.InferOutput<typeof loadFigures>;

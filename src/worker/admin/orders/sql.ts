@@ -1,11 +1,14 @@
-/** D1: orders as operators see them, with their status: lists and finds them, and lists cancelled ones. */
+/** D1: finds and lists orders with their status, and lists cancelled orders. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import type * as v from "valibot";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { orders } from "../../db/order-schema.ts";
 import type { ORDER_STATUSES } from "../../db/values.ts";
 import { notFound } from "../../errors.ts";
 import { isInt64 } from "../../orders/int64.ts";
 import { requireTarget, type Target } from "../change.ts";
+import { pageOf } from "../http/cursor.ts";
+import type { cancelledQuery, orderQuery } from "./schema.ts";
 
 const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
 
@@ -24,7 +27,7 @@ export type OrderText = {
   readonly status: (typeof ORDER_STATUSES)[number];
 };
 
-/** Throws the 404 if the id is none: SQLite would take "01" for 1. */
+/** Throws the 404 for a text that is no id, because SQLite would read "01" as 1. */
 export function orderTarget(orderId: string): Target<OrderText, OrderText> {
   const missing = "No order has this id.";
   if (!isInt64(orderId)) throw notFound(missing);
@@ -47,35 +50,26 @@ export async function findOrder(db: Database, orderId: string): Promise<OrderTex
   return db.get<OrderText | undefined>(orderTarget(orderId).select);
 }
 
-export type OrderFilter = {
-  readonly status?: (typeof ORDER_STATUSES)[number] | undefined;
-  readonly petId?: string | undefined;
-  readonly after?: string | undefined;
-  readonly limit: number;
-  readonly direction: "asc" | "desc";
-};
+type OrderQuery = v.InferOutput<typeof orderQuery>;
 
-export type OrderPage = { readonly orders: readonly string[]; readonly next: string | null };
-
-/** By id, as JSON with exact digits. No index by status or pet: every load and cancel would write it. */
+/** Lists orders by id, as JSON with exact digits. Loads and cancels would write an index by status or pet. */
 export async function listOrders(
   db: Database,
-  { status, petId, after, limit, direction }: OrderFilter,
-): Promise<OrderPage> {
+  { status, petId, after, limit, direction }: OrderQuery,
+): Promise<{ readonly orders: readonly string[]; readonly next: string | null }> {
   const isMatch = matches({ status, petId });
   const [by, follows] = direction === "asc" ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const isAfter = after === undefined ? sql`true` : sql`orders.id ${follows} ${after}`;
   const rows = await db.all<{ id: string; json: string }>(sql`
     select cast(id as text) as id, ${ORDER_JSON} as json from orders
     where ${isMatch} and ${isAfter} order by orders.id ${by} limit ${limit + 1}`);
-  const shown = rows.slice(0, limit);
-  const next = rows.length > limit ? shown.at(-1)?.id : undefined;
-  return { orders: shown.map(({ json }) => json), next: next ?? null };
+  const { shown, last } = pageOf(rows, limit);
+  return { orders: shown.map(({ json }) => json), next: last?.id ?? null };
 }
 
 export async function countOrders(
   db: Database,
-  filter: Pick<OrderFilter, "status" | "petId">,
+  filter: Pick<OrderQuery, "status" | "petId">,
 ): Promise<number> {
   const [row] = await db.all<{ count: number }>(
     sql`select count(*) as count from orders where ${matches(filter)}`,
@@ -83,23 +77,24 @@ export async function countOrders(
   return row?.count ?? 0;
 }
 
-function matches({ status, petId }: Pick<OrderFilter, "status" | "petId">): SQL {
+function matches({ status, petId }: Pick<OrderQuery, "status" | "petId">): SQL {
   return sql`(${status === undefined ? sql`true` : sql`status = ${status}`}
     and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`})`;
 }
 
-/** Newest first, as JSON objects with exact digits. */
-export async function listCancelledJson(
+/** Lists cancelled orders, the newest first, as JSON objects with exact digits. */
+export async function listCancelled(
   db: Database,
-  before: number | undefined,
-  limit: number,
-): Promise<{ id: number; json: string }[]> {
-  return db.all<{ id: number; json: string }>(sql`
+  { before, limit }: v.InferOutput<typeof cancelledQuery>,
+): Promise<{ readonly cancelled: readonly string[]; readonly next: number | null }> {
+  const rows = await db.all<{ id: number; json: string }>(sql`
     select id, json_object('number', id, 'id', order_id, 'petId', pet_id, 'quantity', quantity,
       'shipDate', ship_date, 'complete', ${COMPLETE_JSON},
       'cancelledAt', ${rfc3339Sql(sql`cancelled_at`)},
       'cancelledBy', cancelled_by, 'cancelledByName', (select name from api_keys where id = cancelled_by),
       'requestId', request_id) as json
     from cancelled_orders where ${before === undefined ? sql`true` : sql`id < ${before}`}
-    order by id desc limit ${limit}`);
+    order by id desc limit ${limit + 1}`);
+  const { shown, last } = pageOf(rows, limit);
+  return { cancelled: shown.map(({ json }) => json), next: last?.id ?? null };
 }

@@ -26,7 +26,7 @@ export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOut
   return { ...now, effective: await tellAtOnce(env, { plan: id }) };
 }
 
-/** D1 has the requests of hours that limiters have reported. */
+/** D1 has only the requests of hours that limiters have reported, so the preview says until when. */
 export async function previewPlan(input: Asked<LimitChanges>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   refuseNoChange(body);

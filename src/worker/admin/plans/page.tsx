@@ -1,4 +1,4 @@
-/** `/console/plans`: the plans and their limits. */
+/** `/console/plans` shows the plans, and changes their limits. */
 import { Hono } from "hono";
 import { answerForm, type Failure, FailureNotice } from "../../console/failure.tsx";
 import { Fields } from "../../console/fields.tsx";

@@ -7,7 +7,7 @@ import type { Target } from "../change.ts";
 import { admittedOn } from "../keys/sql.ts";
 import type { PlanView } from "./schema.ts";
 
-export type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
+type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
 export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
 
 const SELECT = sql`
@@ -37,7 +37,7 @@ export async function findPlanLimits(db: Database, id: string): Promise<PlanLimi
     .get();
 }
 
-/** How many keys of the plan have its limits, because they have none of their own. */
+/** Counts the keys of the plan that have no limits of their own. */
 export async function findRelyingKeys(
   db: Database,
   id: string,
@@ -50,7 +50,7 @@ export async function findRelyingKeys(
   return row ?? { requestsPerMinute: 0, requestsPerDay: 0 };
 }
 
-/** Keys that have the plan's limit of the day, and have used as much of the present day. */
+/** Counts the keys with the plan's daily limit that have used this much of the present day. */
 export async function countKeysOver(
   db: Database,
   id: string,

@@ -1,4 +1,4 @@
-/** Who Cloudflare Access says is calling: checks the assertion that it adds to each request (ADR-21). */
+/** Checks the assertion that Cloudflare Access adds to each request, which names the caller (ADR-21). */
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";
 import { createRemoteJWKSet } from "jose/jwks/remote";
@@ -6,20 +6,21 @@ import { jwtVerify } from "jose/jwt/verify";
 import { unavailable } from "../../errors.ts";
 import type { AccessSettings } from "../../settings.ts";
 
-/** The header that Access sets. What a client sends past Access is checked too. */
+/** Access sets this header. A client that goes past Access can set it too, so the value is always checked. */
 export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";
 
-/** Cloudflare's clocks and the isolate's are synchronised; this covers what is left. */
+/** The clocks of Cloudflare and of the isolate differ by less. */
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** The claim `type` of what Access sends to applications. The token of a session with the team has `org`. */
+/** The claim `type` of a token for an application. A token of a session with the team has `org`. */
 const APPLICATION_TOKEN = "app";
 
 const keysOfTeams = new Map<string, JWTVerifyGetKey>();
 
 /**
- * The team's public keys. By default jose keeps them for 10 minutes, reads them again for an unknown key id at most every 30
- * seconds, and gives up a read after 5 seconds. In workerd no request waits for another request's read.
+ * Returns the team's public keys. By default jose keeps them for 10 minutes, reads them again for an unknown
+ * key id at most every 30 seconds, and gives up a read after 5 seconds. In workerd no request waits for
+ * another request's read.
  */
 function keysOf(teamDomain: string): JWTVerifyGetKey {
   const keys =
@@ -28,7 +29,7 @@ function keysOf(teamDomain: string): JWTVerifyGetKey {
   return keys;
 }
 
-export type Identity =
+type Identity =
   | { readonly ok: true; readonly actor: string }
   /** `reason` is for the log. */
   | { readonly ok: false; readonly reason: string };
@@ -57,15 +58,15 @@ export async function identityOf(
   }
 }
 
-/** What jose throws if the public keys were not answered, besides what `fetch` throws. */
+/** The codes that jose throws if it cannot read the public keys. `fetch` throws errors of its own. */
 const READ_FAILURES = new Set([JOSEError.code, JWKSInvalid.code, JWKSTimeout.code]);
 
-/** jose's code and the claim, for the log. The messages can have text of the sender. */
+/** Returns jose's code and the claim for the log. The messages can have text of the sender. */
 function reasonOf(thrown: JOSEError): string {
   return "claim" in thrown ? `${thrown.code}: ${thrown.claim}` : thrown.code;
 }
 
-/** A person's e-mail, or the client id of a service token. Without blanks, unlike `admin token (name)`. */
+/** Returns an e-mail, or the client id of a service token. Neither has blanks, as `admin token (a)` has. */
 function actorIn({ email, common_name: commonName }: JWTPayload): string | undefined {
   const actor = typeof email === "string" && email !== "" ? email : commonName;
   return typeof actor === "string" && /^[^\s\p{C}]{1,254}$/u.test(actor) ? actor : undefined;

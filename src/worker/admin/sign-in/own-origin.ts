@@ -1,11 +1,11 @@
-/** Which site a request comes from: a browser sends the cookie of Access for the pages of any site. */
+/** Refuses requests of other sites: a browser sends the cookie of Access for the pages of any site. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { ApiError } from "../../errors.ts";
 import { urlOf } from "../../request-url.ts";
 
-/** Pages can be linked to, from any site. */
+/** Any site may link to a page. */
 export const refuseChangesOfOtherSites = createMiddleware<AppEnv>(async (c, next) => {
   if (c.req.method !== "GET" && c.req.method !== "HEAD") refuseOtherSites(c);
   await next();

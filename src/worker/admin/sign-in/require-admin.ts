@@ -1,6 +1,6 @@
 /**
- * Middleware: admits requests with an identity that Cloudflare Access has proven, or with an admin token. With neither of
- * them configured, every path under /admin is a 404. Who may only read gets a 403 before a body is read.
+ * Middleware that admits requests with an identity that Cloudflare Access has proven, or with an admin token.
+ * If neither is configured, every path under /admin is a 404.
  */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
@@ -33,7 +33,7 @@ export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   await next();
 });
 
-/** How operators are recognised. Throws a 404 if no way is set, and a 500 if a setting of Access is wrong. */
+/** Returns how operators sign in. Throws a 404 if no way is set, and a 500 if a setting is wrong. */
 export function waysIn(c: Context<AppEnv>) {
   const { access, tokens } = settingsOf(c.env);
   if (access === "wrong") throw new Error("A setting of Cloudflare Access is wrong: see setting_wrong.");
@@ -58,7 +58,7 @@ async function callerProvenByAccess(
   access: AccessSettings,
 ): Promise<Caller> {
   const caller = await provenCaller(c, assertion, access);
-  // A link is no exception: a link to a CSV starts a download, and tells its page whether a key exists.
+  // Links are refused too: a link to a CSV starts a download, and tells its page whether a key exists.
   refuseOtherSites(c);
   return caller;
 }
@@ -99,7 +99,7 @@ export async function requireToken(
   );
 }
 
-/** Who has a token can type any name. A name that Access has proven has no blanks, so the two differ. */
+/** Whoever has a token can type any name. A name from Access has no blanks, so the two differ. */
 export function callerWith(c: Context<AppEnv>, { mayOnlyRead }: AdminToken, name: string | null): Caller {
   if (settingsOf(c.env).access === undefined) return { actor: name ?? "operator", mayOnlyRead };
   return { actor: name === null ? "admin token" : `admin token (${name})`, mayOnlyRead };
@@ -107,7 +107,7 @@ export function callerWith(c: Context<AppEnv>, { mayOnlyRead }: AdminToken, name
 
 const NAME = shortText(64);
 
-/** The name that an operator typed; null if it is empty. Throws the 400 if it must not be stored. */
+/** Returns the name that an operator typed, or null for an empty name. Throws a 400 for a wrong name. */
 export function operatorName(c: Context<AppEnv>, field: string, typed = ""): string | null {
   if (typed.trim() === "") return null;
   refuseAdminToken(typed, c.env);
@@ -124,7 +124,7 @@ async function tokenThatIs(
   return undefined;
 }
 
-/** A 401, or a 429 if the address has sent too many of them. */
+/** Returns a 401, or a 429 if the address has caused too many of them. */
 async function refusal(c: Context<AppEnv>, message: string, reason: string): Promise<ApiError> {
   const tooMany = await countFailure(c);
   if (tooMany) return tooMany;

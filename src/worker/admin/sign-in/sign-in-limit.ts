@@ -1,4 +1,4 @@
-/** Bounds the 401s of the admin API for one address. The token's length is what makes guesses hopeless. */
+/** Bounds the 401s of the admin API for one address. The length of the token makes guesses hopeless. */
 import type { Context } from "hono";
 import { clientAddress } from "../../../limiter/index.ts";
 import type { AppEnv } from "../../context.ts";
@@ -10,7 +10,7 @@ import { withTimeout } from "../../with-timeout.ts";
 export const MAX_FAILURES = 200;
 const PERIOD_SECONDS = 60;
 
-/** The binding has nothing to wait for, so this is far above what it takes. */
+/** The binding waits for nothing, so it takes far less time. */
 const BINDING_TIMEOUT_MS = 1_000;
 
 /** Counts a failed sign-in. Returns the 429 above the limit, undefined within it. */

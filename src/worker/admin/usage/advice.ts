@@ -1,4 +1,4 @@
-/** What to sell to a customer, in words. */
+/** Says what to sell to a customer. */
 import { PLAN_IDS } from "../../db/values.ts";
 import type { OwnerUsageView } from "./schema.ts";
 
@@ -6,7 +6,7 @@ const PLANS: readonly string[] = PLAN_IDS;
 
 type Near = Pick<OwnerUsageView, "owner" | "plan" | "daysNear">;
 
-/** To an owner with a key that was near its limit on most days of a week or more; undefined: nothing. */
+/** Returns advice if a key of the owner was near its limit on most days of a week or more. */
 export function adviceTo({ owner, plan, daysNear }: Near, days: number): string | undefined {
   if (owner === null || days < 7 || 2 * daysNear <= days) return undefined;
   const larger = PLANS[PLANS.indexOf(plan) + 1] ?? "a higher limit";

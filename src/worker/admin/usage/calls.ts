@@ -1,8 +1,7 @@
-/** The calls about usage: that of a range by hour, day, key, owner or plan, and that of one key. */
+/** The calls about usage: of a range by hour, day, key, owner or plan, and of one key. */
 import { call } from "../call.ts";
-import { fromCursor, isSortValue, toCursor } from "../http/cursor.ts";
 import { keyUsageTable, usageTable } from "./csv.ts";
-import { directionOf, keyUsageAnswer, keyUsageQuery, usageAnswer, usageQuery } from "./schema.ts";
+import { keyUsageAnswer, keyUsageQuery, usageAnswer, usageQuery } from "./schema.ts";
 import { findUsage, findUsageOfKey } from "./service.ts";
 
 const RANGE = {
@@ -46,15 +45,7 @@ export const usageCalls = {
     },
 
     table: usageTable,
-    run: async ({ env, query }) => {
-      const { after, format: _, ...rest } = query;
-      const direction = directionOf(query);
-      const { by, sort } = rest;
-      const order = by === "hour" || by === "day" ? `usage by ${by}` : `usage by ${by} ${sort} ${direction}`;
-      const position = fromCursor(order, after, isSortValue);
-      const usage = await findUsage(env, { ...rest, direction, after: position });
-      return { ...usage, next: toCursor(order, usage.next) };
-    },
+    run: ({ env, query }) => findUsage(env, query),
   }),
 };
 

@@ -1,31 +1,23 @@
-/** Usage as CSV: one row for each row of the answer. */
+/** Usage as CSV: one row for each row of the answer, with the members of its schema. */
 import type { CsvTable } from "../http/csv.ts";
+import { LIMITS } from "../plans/schema.ts";
+import { USAGE_ROWS } from "./schema.ts";
 import type { Usage, UsageOfKey } from "./service.ts";
 
-const FIGURES = ["admitted", "refused", "refusedWhileBanned"];
-const CLOSENESS = ["daysNear", "medianPercent", "peakPercent"];
-const COLUMNS: Readonly<Record<Usage["by"], readonly string[]>> = {
-  hour: ["start"],
-  day: ["start"],
-  key: [
-    ...["keyId", "keyName", "ownerName", "ownerEmail", "plan", "requestsPerMinute", "requestsPerDay"],
-    ...["percent", ...CLOSENESS],
-  ],
-  owner: ["owner", "ownerEmail", "plan", "keyCount", ...CLOSENESS],
-  plan: ["plan", "keyCount"],
-};
+function columnsBy(by: Usage["by"]): string[] {
+  const members = Object.keys(USAGE_ROWS[by].entries);
+  return members.flatMap((name) => (name === "limits" ? LIMITS : [name]));
+}
 
-type UsagePage = Omit<Usage, "next"> & { readonly next: string | null };
-
-export const usageTable = (usage: UsagePage): CsvTable => ({
-  file: `usage-by-${usage.by}-${usage.from.slice(0, 10)}`,
-  columns: [...COLUMNS[usage.by], ...FIGURES],
-  rows: usage.rows.map((row) => ("limits" in row ? { ...row.limits, ...row } : row)),
-  next: usage.next,
+export const usageTable = ({ by, from, rows, next }: Usage): CsvTable => ({
+  file: `usage-by-${by}-${from.slice(0, 10)}`,
+  columns: columnsBy(by),
+  rows: rows.map((row) => ("limits" in row ? { ...row.limits, ...row } : row)),
+  next,
 });
 
 export const keyUsageTable = ({ keyId, by, from, rows }: UsageOfKey): CsvTable => ({
   file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
-  columns: [...COLUMNS[by], ...FIGURES],
+  columns: columnsBy(by),
   rows,
 });

@@ -1,4 +1,4 @@
-/** `/console/customers/{owner}`: a customer's keys, usage, bans, contacts and notes on one page. */
+/** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
 import { Hono } from "hono";
 import { AsOf, UsageChart } from "../../console/chart.tsx";
 import { addressOf } from "../../console/forms.ts";
@@ -9,8 +9,8 @@ import { openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
 import { notFound } from "../../errors.ts";
 import { formatNumber } from "../../format.ts";
-import { daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
-import { listBans, type NamedBan } from "../bans/list-sql.ts";
+import { daysBefore, nowSeconds } from "../../time.ts";
+import { type ListedBan, listBans } from "../bans/list-sql.ts";
 import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { adviceTo } from "./advice.ts";
@@ -27,7 +27,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   const [db, now] = [openDatabase(c.env.DB), nowSeconds()];
   const range = lastDays(DAYS);
   const nearest = { sort: "near", direction: "desc", limit: KEYS_SHOWN } as const;
-  const [{ keys, next }, bans, [{ rows: usage }, days]] = await Promise.all([
+  const [{ keys, next }, { bans, next: nextBan }, [{ rows: usage }, days]] = await Promise.all([
     listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now),
     listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
     readNearest(c.env, undefined, ({ db }) =>
@@ -79,7 +79,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       <section>
         <h2>Bans</h2>
         <Table caption="Bans" columns={BAN_COLUMNS} rows={bans} empty="No key of this customer was banned." />
-        {bans.length === BANS_SHOWN && (
+        {nextBan !== null && (
           <p class="hint">The last {BANS_SHOWN} bans. The page of a key has the others.</p>
         )}
       </section>
@@ -109,13 +109,13 @@ function keyColumns(used: ReadonlyMap<string, GroupRow>): Column<KeyView>[] {
   ];
 }
 
-const BAN_COLUMNS: readonly Column<NamedBan>[] = [
+const BAN_COLUMNS: readonly Column<ListedBan>[] = [
   {
     name: "Key",
-    cell: ({ ban, keyName }) => <a href={`/console/keys/${ban.keyId}`}>{keyName ?? ban.keyId}</a>,
+    cell: ({ ban }) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
   },
   { name: "Cause", cell: ({ ban }) => ban.cause },
   { name: "Reason", cell: ({ ban }) => ban.reason ?? "–" },
-  { name: "Began", cell: ({ ban }) => <Time iso={rfc3339(ban.startedAt)} /> },
-  { name: "Ended, or ends", cell: ({ ban }) => <Time iso={rfc3339(ban.liftedAt ?? ban.endsAt)} /> },
+  { name: "Began", cell: ({ ban }) => <Time iso={ban.startedAt} /> },
+  { name: "Ended, or ends", cell: ({ ban }) => <Time iso={ban.liftedAt ?? ban.endsAt} /> },
 ];

@@ -1,4 +1,4 @@
-/** `/console/usage` and `/console/customers`: the requests of a range by key, owner, plan, hour or day. */
+/** `/console/usage` and `/console/customers` sum the requests of a range by key, owner, plan, hour or day. */
 import { Hono } from "hono";
 import { AsOf, figureColumns, UsageChart } from "../../console/chart.tsx";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../console/forms.ts";
@@ -30,7 +30,7 @@ const GROUP_FILTERS = ["by", "key"] as const;
 
 export const usagePages = new Hono<AppEnv>().get("/", (c) => showUsage(c, "Usage", {}));
 
-/** The owners of keys over 30 days. Who comes closest to a limit, and so may need the next plan, is first. */
+/** Lists owners over 30 days. The owner who comes closest to a limit is first, and may need the next plan. */
 export const customerListPages = new Hono<AppEnv>().get("/", (c) =>
   showUsage(c, "Customers", { by: "owner", sort: "near", from: daysBefore(29) }),
 );
@@ -126,7 +126,7 @@ function ownerColumns(by: SortedBy<UsageSort>): Column<OwnerUsageView>[] {
   ];
 }
 
-/** In percent of the limit of each day. */
+/** The figures are in percent of the limit of each day. */
 function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
   return [
     { name: "Days near", isNumber: true, sort: by("near", "desc"), cell: ({ daysNear }) => daysNear },

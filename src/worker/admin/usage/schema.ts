@@ -87,6 +87,14 @@ export type OwnerUsageView = v.InferOutput<typeof ownerUsage>;
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
 export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
+export const USAGE_ROWS = {
+  hour: timeUsage,
+  day: timeUsage,
+  key: keyUsage,
+  owner: ownerUsage,
+  plan: planUsage,
+};
+
 export const asOf = v.pipe(
   dateTime,
   v.description(

@@ -1,4 +1,5 @@
-/** The usage of a range by hour, day, key, owner or plan, as the limiters have reported it (ADR-22). */
+/** Sums the usage that the limiters have reported by hour, day, key, owner or plan (ADR-22). */
+import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
@@ -7,15 +8,17 @@ import { invalidRequest } from "../../errors.ts";
 import { type LimiterAddress, reachLimiter } from "../../limit.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
-import type { Position } from "../http/cursor.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
-import type {
-  HourUsage,
-  KeyUsageView,
-  OwnerUsageView,
-  PlanUsageView,
-  RefusedMinute,
-  TimeUsage,
+import {
+  directionOf,
+  type HourUsage,
+  type KeyUsageView,
+  type OwnerUsageView,
+  type PlanUsageView,
+  type RefusedMinute,
+  type TimeUsage,
+  type usageQuery,
 } from "./schema.ts";
 import {
   type Closeness,
@@ -27,7 +30,6 @@ import {
   listBuckets,
   listGroups,
   listHoursOfKey,
-  type Page,
   type Range,
   type Total,
   type UsageFilter,
@@ -37,12 +39,11 @@ type Answer<By, Row> = {
   readonly from: string;
   readonly to: string;
   readonly by: By;
-  /** The limiters that could reach D1 have reported their hours until then. */
+  /** The limiters that could reach D1 have reported their hours until this time. */
   readonly asOf: string;
   readonly rows: readonly Row[];
   readonly total: Total;
-  /** Where to go on; null on the last page. */
-  readonly next: Position<string | number> | null;
+  readonly next: string | null;
 };
 export type Usage =
   | Answer<UsagePeriod, TimeUsage>
@@ -51,11 +52,9 @@ export type Usage =
   | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
-type UsageQuery = RangeQuery &
-  Omit<UsageFilter, keyof Range> &
-  Page & { readonly by: UsagePeriod | UsageGroup };
+type UsageQuery = v.InferOutput<typeof usageQuery>;
 
-/** A statement of an operator reads no more. */
+/** No statement of an operator reads more rows. */
 const MAX_ROWS_READ = 1_000_000;
 
 const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
@@ -69,34 +68,41 @@ const SORTS: Readonly<Record<UsagePeriod | UsageGroup, readonly UsageSort[]>> = 
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
-/** From the nearest copy of D1: sums take long, and are not of this moment anyway. */
+/** Reads the nearest copy of D1: sums take long, and never have the requests of this moment. */
 export function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
   return readNearest(env, undefined, ({ db }) => findUsageIn(db, env, query));
 }
 
 async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Promise<Usage> {
-  const { by, from, to, key, owner, plan, ...page } = query;
-  const range = rangeOf(env, { from, to }, by === "hour" ? "hour" : "day");
+  const { by, key, owner, plan, sort, limit } = query;
+  const range = rangeOf(env, query, by === "hour" ? "hour" : "day");
   const filter = { ...range, key, owner, plan };
   const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
-  if (!SORTS[by].includes(page.sort)) {
+  if (!SORTS[by].includes(sort)) {
     throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
   }
   if (by === "hour" || by === "day") {
     const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
-    const later = rows.filter(({ start }) => page.after === undefined || start > String(page.after.value));
-    const { shown, next } = firstOf(later, page.limit, ({ start }) => ({ value: start, id: "" }));
+    const order = `usage by ${by}`;
+    const after = fromCursor(order, query.after);
+    const later = rows.filter(({ start }) => after === undefined || start > String(after.value));
+    const { shown, last } = pageOf(later, limit);
+    const next = toCursor(order, last && { value: last.start, id: "" });
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
   await refuseTooMuch(db, filter, by);
+  const direction = directionOf(query);
+  const order = `usage by ${by} ${sort} ${direction}`;
+  const page = { sort, direction, after: fromCursor(order, query.after), limit };
   const { rows, total } = await listGroups(db, by, filter, page, daysBegun(range));
-  const { shown, next } = firstOf(rows, page.limit, placeOf);
+  const { shown, last } = pageOf(rows, limit);
+  const next = toCursor(order, last);
   if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
   if (by === "owner") return { ...about, by, rows: shown.map(toOwnerUsageView), total, next };
   return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
 }
 
-/** Every hour or day of the range, oldest first. */
+/** Lists every hour or day of the range, the oldest first. */
 export async function listUsageOverTime(
   db: Database,
   filter: UsageFilter,
@@ -107,7 +113,7 @@ export async function listUsageOverTime(
   return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
 }
 
-/** D1 answers one query at a time, and clients wait meanwhile. By hour, a day is 24 rows. */
+/** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 rows. */
 async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | UsageGroup): Promise<void> {
   const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
   if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
@@ -176,7 +182,7 @@ export async function findUsageOfKey(
   return { ...about, by, rows, total: sumOf(rows) };
 }
 
-/** Every hour of a key in the range, oldest first. */
+/** Lists every hour of a key in the range, the oldest first. */
 export async function listHours(db: Database, id: string, range: Range): Promise<HourUsage[]> {
   const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.start, each]));
   return startsOf(range, "hour").map((start) => toHourUsage(start, hours.get(start)));
@@ -192,7 +198,7 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
   return { ...toTimeUsage(start, "hour", row), refusedMinutes };
 }
 
-/** The key's limiter reports what it has not reported. False if it cannot be reached. */
+/** Makes the limiter of the key report now. Returns false if the limiter cannot be reached. */
 export async function reportNow(
   env: Bindings,
   key: LimiterAddress & { readonly firstUsedAt: string | null },
@@ -201,7 +207,7 @@ export async function reportNow(
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
-/** Rounded out to whole hours or days, but not beyond this hour. By default from midnight until now. */
+/** Rounds the range out to whole hours or days, but not beyond this hour. The default is today. */
 function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Range {
   const now = nowSeconds();
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
@@ -215,7 +221,7 @@ function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Rang
   return { fromSeconds, toSeconds };
 }
 
-/** The last days, today included. */
+/** Returns the range of the last days, today included. */
 export function lastDays(count: number): Range {
   const now = nowSeconds();
   return {
@@ -224,19 +230,19 @@ export function lastDays(count: number): Range {
   };
 }
 
-/** The last hours, the present one included. */
+/** Returns the range of the last hours, the present hour included. */
 export function lastHours(count: number): Range {
   const toSeconds = endOfHour(nowSeconds());
   return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
 }
 
-/** Limiters report an hour in the next one. */
+/** Returns the time until which all requests are counted. Limiters report an hour in the next hour. */
 export function countedUntil({ toSeconds }: Range, isReported = false): string {
   const now = nowSeconds();
   return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
 }
 
-/** How many days of the range have begun. A key has its limit of the day from midnight on. */
+/** Counts the days of the range that have begun. A key has its daily limit from midnight on. */
 function daysBegun({ fromSeconds, toSeconds }: Range): number {
   const lastSecond = Math.min(toSeconds - 1, nowSeconds());
   return Math.max(
@@ -261,21 +267,6 @@ function endOfHour(atSeconds: number): number {
 
 function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
-}
-
-/** The rows of one page. The query reads one row more, which says that there is a next page. */
-function firstOf<Row>(
-  rows: readonly Row[],
-  limit: number,
-  toPlace: (row: Row) => Position<string | number>,
-): { readonly shown: readonly Row[]; readonly next: Position<string | number> | null } {
-  const shown = rows.slice(0, limit);
-  const last = rows.length > limit ? shown.at(-1) : undefined;
-  return { shown, next: last === undefined ? null : toPlace(last) };
-}
-
-function placeOf({ value, id }: Position<string | number>): Position<string | number> {
-  return { value, id };
 }
 
 const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };

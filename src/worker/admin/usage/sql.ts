@@ -14,7 +14,7 @@ export type Figures = {
   readonly refusedWhileBanned: number;
 };
 
-/** Unix seconds. `toSeconds` is not included. A day counts whole if any part of the day is in the range. */
+/** A range in Unix seconds, without `toSeconds`. A day counts whole if any part of it is in the range. */
 export type Range = { readonly fromSeconds: number; readonly toSeconds: number };
 
 export type UsageFilter = Range & {
@@ -28,7 +28,7 @@ export type UsageFilter = Range & {
 type Bucket = Figures & { readonly start: number };
 
 export type HourRow = Bucket & {
-  /** JSON: for each minute with refusals, by what and how many. */
+  /** JSON with the refusals of each minute, by what refused them. */
   readonly refusedMinutes: string | null;
 };
 
@@ -39,7 +39,7 @@ export async function listHoursOfKey(db: Database, keyId: string, range: Range):
     from ${hoursOf({ ...range, key: keyId })} order by start`);
 }
 
-/** Only the buckets that have usage, oldest first. */
+/** Lists the hours or days that have usage, the oldest first. */
 export async function listBuckets(db: Database, filter: UsageFilter, by: UsagePeriod): Promise<Bucket[]> {
   const buckets =
     by === "day"
@@ -50,12 +50,12 @@ export async function listBuckets(db: Database, filter: UsageFilter, by: UsagePe
   return db.all<Bucket>(sql`${buckets} group by start order by start`);
 }
 
-/** When the hour `e` of the day `u` begins. */
+/** The start of the hour `e` of the day `u`. */
 const HOUR = sql`u.day + e.key * ${sql.raw(String(HOUR_SECONDS))}`;
 
 export type Total = Figures & { readonly keyCount: number };
 
-/** How many keys were in use on a day of the range. Keys are far fewer than their days. */
+/** Counts the keys that were in use in the range. Keys are far fewer than their days. */
 export async function countKeys(db: Database, filter: UsageFilter): Promise<number> {
   const [row] = await db.all<{ keyCount: number }>(sql`
     select count(*) as keyCount from api_keys k where ${isOfKey(filter)}
@@ -63,14 +63,14 @@ export async function countKeys(db: Database, filter: UsageFilter): Promise<numb
   return row?.keyCount ?? 0;
 }
 
-export type Page = {
+type Page = {
   readonly sort: UsageSort;
   readonly direction: "asc" | "desc";
-  readonly after?: Position<string | number | null> | undefined;
+  readonly after?: Position | undefined;
   readonly limit: number;
 };
 
-/** In percent of each day's limit. On a day without usage a key used 0 %. */
+/** Percentages of each day's limit. A day without usage is 0 %. */
 export type Closeness = {
   /** Days at 80 % or more. */
   readonly daysNear: number;
@@ -79,8 +79,9 @@ export type Closeness = {
 };
 
 /**
- * A key, or the keys of an owner or plan, with its place in the sorted table. All but the figures is of the key
- * that comes closest to its limit: by its days near the limit, and then by its peak.
+ * A key, or the keys of an owner or plan, with the place in the sorted table. The figures are sums.
+ * Everything else describes the key that comes closest to its limit, by its days near the limit and then by
+ * its peak.
  */
 export type GroupRow = Figures &
   Closeness &
@@ -92,7 +93,7 @@ export type GroupRow = Figures &
     readonly plan: string;
     readonly perMinute: number;
     readonly perDay: number;
-    /** The mean of the days. */
+    /** The mean percentage of the days. */
     readonly percent: number;
     readonly keyCount: number;
   };
@@ -109,7 +110,7 @@ const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL
 };
 
 /**
- * The total, and one row more than the page has, if there are more. `days` of the range have begun.
+ * Reads the total, and at most one row more than the page has. `days` of the range have begun.
  *
  * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite
  * takes the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
@@ -159,7 +160,7 @@ export async function listGroups(
   };
 }
 
-/** Counts the days of keys in the filter, but no further than one more than `max`. */
+/** Counts the days of keys in the filter, up to `max` and one more. */
 export async function countDays(db: Database, filter: UsageFilter, max: number): Promise<number> {
   const [row] = await db.all<{ days: number }>(
     sql`select count(*) as days from (select 1 from ${usageOf(filter)} limit ${max + 1})`,
@@ -167,12 +168,12 @@ export async function countDays(db: Database, filter: UsageFilter, max: number):
   return row?.days ?? 0;
 }
 
-/** Whole days. */
+/** The days of the filter. */
 function usageOf(filter: UsageFilter): SQL {
   return sql`usage u where ${isIn(filter)}`;
 }
 
-/** The hours `e` of the days `u`. */
+/** The hours `e` of the days `u` of the filter. */
 function hoursOf(filter: UsageFilter): SQL {
   const { fromSeconds, toSeconds } = filter;
   return sql`usage u cross join json_each(u.hours) e

@@ -1,5 +1,7 @@
-/** Orders as the console shows them: their integers have 64 bits, so that they stay text. */
+/** Orders in the form that the console shows. Integers have 64 bits, so they stay text. */
+import { type Column, Time } from "../../console/ui.tsx";
 import { parseExactJson } from "../../exact-json.ts";
+import { formatNumber } from "../../format.ts";
 import type { JsonText } from "../call.ts";
 
 export type ShownOrder = {
@@ -24,3 +26,19 @@ export function toShown<Shown>({ text }: JsonText): Shown {
   // The call's schema says which members the text has.
   return parseExactJson(text, (_value, source) => source) as Shown;
 }
+
+export const MEMBER_COLUMNS: readonly Column<
+  Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">
+>[] = [
+  { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? "–" },
+  {
+    name: "Quantity",
+    isNumber: true,
+    cell: ({ quantity }) => (quantity === null ? "–" : formatNumber(BigInt(quantity))),
+  },
+  { name: "Ship date", cell: ({ shipDate }) => <Time iso={shipDate} /> },
+  {
+    name: "Complete",
+    cell: ({ complete }) => (complete === null ? "–" : complete ? "yes" : "no"),
+  },
+];
