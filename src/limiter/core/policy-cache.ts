@@ -67,7 +67,8 @@ export class PolicyCache {
     try {
       await this.#options.withTimeout(this.#load(startedAtMs, load));
     } finally {
-      if (load === this.#loads) this.#loading = undefined;
+      // After a `forget` a newer load may be under way: the next call then begins one load too many.
+      this.#loading = undefined;
     }
   }
 

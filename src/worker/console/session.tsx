@@ -104,9 +104,8 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
 
 /** A page of this console: `to` comes from a form, which anybody can make. */
 function consolePathOf(c: ConsoleContext, to: string): string {
-  const { origin } = urlOf(c.req.raw);
-  const url = URL.parse(to, origin);
-  return url?.origin === origin && /^\/console(\/|$)/.test(url.pathname) ? url.pathname + url.search : PATH;
+  const url = URL.parse(to, urlOf(c.req.raw).origin);
+  return url !== null && /^\/console(\/|$)/.test(url.pathname) ? url.pathname + url.search : PATH;
 }
 
 export async function signOut(c: ConsoleContext): Promise<Response> {

@@ -375,6 +375,13 @@ describe("reports", () => {
     const figures = ReportingLimiter.reports.map(({ report }) => report.hours.map(({ refused }) => refused));
     expect(figures).toEqual([[5], [6]]);
   });
+
+  it("of the last hour end with the storage, which is not written again", async ({ expect }) => {
+    const platform = start({ limits: [perMinute(10)] });
+    await ask(platform, 1);
+    await pass(2 * HOUR);
+    expect([platform.isEmpty, platform.writes]).toEqual([true, 1]);
+  });
 });
 
 describe("an alarm", () => {

@@ -4,9 +4,12 @@
  */
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
+import { openDatabase } from "../../../src/worker/db/database.ts";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
+import { loadKeyPolicy } from "../../../src/worker/key-policy-sql.ts";
 import { createKey } from "../../support/factories.ts";
 import { LIST, limiters, startApp, watchLimiters } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf } from "./admin-support.ts";
 
 function watchedOperator() {
@@ -38,6 +41,17 @@ describe("a key that was never used", () => {
     await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" });
     expect((await operator("GET", `/keys/${id}`)).body.live).toMatchObject({ ban: { reason: "test" } });
     expect((await startApp()(LIST, { key })).status).toBe(429);
+  });
+
+  it("is decided by a change that comes while its limiter reads the policy", async ({ expect }) => {
+    const { id } = await createKey();
+    const disable = env.DB.prepare("update api_keys set status = 'disabled' where id = ?").bind(id);
+    const DB = wrapDatabase(env.DB, async (sql, run) => {
+      const result = await run();
+      if (sql.length === 1) await disable.run();
+      return result;
+    });
+    expect(await loadKeyPolicy(openDatabase(DB), id, 1)).toMatchObject({ status: "disabled" });
   });
 });
 

@@ -1,5 +1,8 @@
 /** Plans: how a change is checked. Whose limiters are told is in tell-limiters.test.ts. */
+import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { countKeysOver } from "../../../src/worker/admin/plans/sql.ts";
+import { openDatabase } from "../../../src/worker/db/database.ts";
 import { createKey } from "../../support/factories.ts";
 import { startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
@@ -25,6 +28,22 @@ describe("a change of a plan", () => {
     expect(await statusOf("pro", { requestsPerDay: 0 })).toBe(400);
     expect(await statusOf("none", { requestsPerDay: 1 })).toBe(404);
     expect(await statusOf("free", { requestsPerMinute: null })).toBe(409);
+  });
+
+  it("stops the keys that rely on its limit of the day and have used as much", async ({ expect }) => {
+    const now = Math.floor(Date.now() / 1000);
+    const use = env.DB.prepare("insert into usage values (?, ?, ?, 0, 0, 1000, '[]')");
+    const limited = await createKey({ plan: "free" });
+    await operator("POST", `/keys/${limited.id}/temporary-limits`, { requestsPerDay: 9, days: 1 });
+    for (const [admitted, { id }] of [
+      [5, await createKey({ plan: "free" })],
+      [4, await createKey({ plan: "free" })],
+      [5, await createKey({ plan: "free", status: "revoked" })],
+      [5, await createKey({ plan: "free", perDay: 9 })],
+      [5, limited],
+    ] as const)
+      await use.bind(now - (now % 86_400), id, admitted).run();
+    expect(await countKeysOver(openDatabase(env.DB), "free", 5, now)).toBe(1);
   });
 });
 

@@ -72,7 +72,11 @@ describe("a change with If-Match", () => {
     }
   });
 
-  it("is a 400 if the header is malformed", async ({ expect }) => {
+  it("is a 400 if the header is malformed, or the change is of no object with a version", async ({
+    expect,
+  }) => {
+    const { status, body } = await ada("POST", "/orders/ship", { ids: ["1"] }, '"1"');
+    expect([status, body.message]).toEqual([400, expect.stringContaining("If-Match: ")]);
     const path = await newKeyPath();
     for (const ifMatch of ["", "2", '"x"', '"2", "3"', '"-1"', '"2', "**"]) {
       const { status, body } = await ada("PATCH", path, { name: "a" }, ifMatch);

@@ -97,11 +97,13 @@ describe("a report", () => {
     expect(await storedOf(key)).toEqual([day]);
     await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 200 });
     await request(key, 1, T0 + 2 * HOUR);
+    await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 300 });
+    await request(key, 1, T0 + 3 * HOUR);
     await request(key, 2, T0 + 14 * HOUR);
     await reportHourOf(key, T0 + 14 * HOUR);
     expect(await storedOf(key)).toEqual([
-      { ...day, admitted: 3, limit: 200, hours: [...hours, 0, 1] },
-      { day: "2037-03-02", admitted: 2, refused: 0, limit: 200, hours: [2] },
+      { ...day, admitted: 4, limit: 300, hours: [...hours, 0, 1, 1] },
+      { day: "2037-03-02", admitted: 2, refused: 0, limit: 300, hours: [2] },
     ]);
     expect((await operator("GET", `/keys/${key.id}`)).body.lastUsedDay).toBe("2037-03-02");
   });

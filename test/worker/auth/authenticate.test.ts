@@ -71,6 +71,22 @@ describe("a table of MAC keys that is empty, as in the middle of a restore", () 
   });
 });
 
+describe("a MAC key that is replaced", () => {
+  it("signs new keys, and the old one's keys are valid until it is deleted", async ({ expect }) => {
+    const old = await createKey();
+    await env.DB.exec("insert into mac_keys (key) values (hex(zeroblob(32)))");
+    const issued = await operatorOf(startApp())("POST", "/keys", { name: "new", plan: "free" });
+    const statuses = async (app = startApp()) => [
+      (await app(NONE, { key: old.key })).status,
+      (await app(NONE, { key: String(issued.body.key) })).status,
+    ];
+    expect(await statuses()).toEqual([404, 404]);
+    await env.DB.exec("delete from mac_keys where id = (select min(id) from mac_keys)");
+    expect(await statuses()).toEqual([401, 404]);
+    await env.DB.exec(SET_MAC_KEY);
+  });
+});
+
 describe("the reason of a 401", () => {
   it("is in the log, with the key's id if the service has made the key, and the answer is always the same", async ({
     expect,

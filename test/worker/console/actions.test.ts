@@ -154,18 +154,18 @@ async function prepared(path = "") {
 
 describe("a change with a preview", () => {
   const ban = { seconds: "2", "seconds.unit": "3600", reason: "an attack" };
-  const limits = { requestsPerMinute: "", requestsPerDay: "5", days: "1", reason: "" };
+  const limits = { requestsPerMinute: "", requestsPerDay: "7", days: "1", reason: "" };
 
   it.for([
     {
       path: "/console/keys/ID/ban",
       fields: ban,
-      says: /until 1 Jan 2035, 14:00 UTC.*sent 7 requests: 7 admitted, 0 refused/s,
+      says: /until 1 Jan 2035, 14:00 UTC.*Since 1 Jan 2035, 11:00 UTC.*sent 7 requests: 7 admitted, 0 refused/s,
     },
     {
       path: "/console/keys/ID/limit",
       fields: limits,
-      says: /10,000 → 5\..*Used today: 7 of 5\..*refused until midnight/s,
+      says: /10,000 → 7\..*Used today: 7 of 7\..*refused until midnight/s,
     },
     {
       path: "/console/plans/pro",

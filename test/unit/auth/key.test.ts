@@ -1,6 +1,7 @@
-/** The MAC of a key, beside one that node:crypto and whole numbers of any size make. */
+/** What a key is made of: digits, and a MAC, beside one that node:crypto and whole numbers of any size make. */
 import { createHmac } from "node:crypto";
 import { describe, it } from "vitest";
+import { mintKeyId } from "../../../src/worker/auth/key.ts";
 import { importMacKey, macOf } from "../../../src/worker/auth/mac.ts";
 
 const MAC_KEY = "5a".repeat(32);
@@ -21,4 +22,13 @@ describe("the MAC of a key", () => {
       expect(await macOf(await importMacKey(MAC_KEY), text)).toBe(expectedMac(text));
     },
   );
+});
+
+it("the digits of a key are equally likely", ({ expect }) => {
+  let byte = 0; // each value in turn
+  const randomBytes = (count: number) => Uint8Array.from({ length: count }, () => byte++);
+  const digits = Array.from({ length: DIGITS.length }, () =>
+    mintKeyId(randomBytes).slice("key_".length),
+  ).join("");
+  for (const digit of DIGITS) expect(digits.split(digit)).toHaveLength(12 + 1);
 });
