@@ -102,6 +102,13 @@ describe("the page of a key", () => {
     expect(problems).toMatch(says);
   });
 
+  it("says that a key was used today, before its limiter has reported that", async ({ expect }) => {
+    const { id, key } = await createKey();
+    await startApp()(LIST, { key });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    expect(await (await get(`/console/keys/${id}`)).text()).toMatch(/Last used<\/dt><dd><time[^>]*>\d/);
+  });
+
   it("shows the last ten minutes with refusals, all of them on demand, and costs six statements and one call", async ({
     expect,
   }) => {

@@ -3,7 +3,7 @@ import type { Inspection } from "../../../limiter/index.ts";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { reachLimiter } from "../../limit.ts";
-import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../time.ts";
+import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";
 import { requireKey } from "./sql.ts";
@@ -21,7 +21,10 @@ export async function look(
     return { key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
   }
   const inspection = await reachLimiter(env, key, (limiter) => limiter[how]());
-  return { key, live: inspection ? toLiveUsage(inspection) : null };
+  if (!inspection) return { key, live: null };
+  const live = toLiveUsage(inspection);
+  // The limiter knows requests of today that were not reported when the key was read.
+  return { key: live.day.used > 0 ? { ...key, lastUsedDay: daysBefore(0) } : key, live };
 }
 
 function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
