@@ -121,12 +121,17 @@ function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readon
 }
 
 function count(before: HourUsage, verdict: Exclude<Counted, TooCostly>, nowMs: number): HourUsage {
-  const limits = Object.fromEntries(verdict.quota.map(({ name, limit }) => [name, limit]));
-  const hour = { ...before, limits };
+  const hour = withLimits(before, verdict.quota);
   if (verdict.kind === "admitted") return { ...hour, admitted: hour.admitted + 1 };
   if (verdict.kind === "limited")
     return { ...addRefusal(hour, verdict.window.name, nowMs), refused: hour.refused + 1 };
   return { ...addRefusal(hour, "ban", nowMs), refusedWhileBanned: hour.refusedWhileBanned + 1 };
+}
+
+/** Limits rarely change, and each request of a burst pays for an object that is made for nothing. */
+function withLimits(hour: HourUsage, quota: Counted["quota"]): HourUsage {
+  if (quota.every(({ name, limit }) => hour.limits[name] === limit)) return hour;
+  return { ...hour, limits: Object.fromEntries(quota.map(({ name, limit }) => [name, limit])) };
 }
 
 function addRefusal(hour: HourUsage, by: string, nowMs: number): HourUsage {
