@@ -346,7 +346,9 @@ describe("the usage of a range", () => {
         if (by === "hour") expect(all.rows).toHaveLength(hours);
         if (by === "hour" || by === "day") return;
         const values = all.rows.map((row) =>
-          sort === "name" ? (row.keyName ?? row.owner ?? row.plan ?? "").toLowerCase() : row[sort],
+          sort === "name"
+            ? ((by === "plan" ? row.plan : (row.keyName ?? row.owner)) ?? "").toLowerCase()
+            : row[sort],
         );
         const sorted = values.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
         expect(values).toEqual(direction === "asc" ? sorted : sorted.reverse());
