@@ -30,7 +30,7 @@ const USAGE_RETENTION_DAYS = 400;
 const KEY_BYTES = 621;
 const OBJECT_BYTES = 4_096;
 
-/** Of a day of usage with its index: with one request, with 60 in each hour, with 4,166. */
+/** Bytes in D1 of a key's day, index included: with one request, with 60 in each hour, with 4,166. */
 const DAY_BYTES = { once: 83, eachMinute: 137, busy: 191 } as const;
 
 /** An hour in use: an alarm, which stores, reports and sets the next one. D1 updates the row of the day. */
@@ -100,7 +100,7 @@ export type Scale = {
   readonly dollars: Readonly<Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "storage", number>>;
 };
 
-/** Of all keys in a day, but storage in all. */
+/** What all keys use in a day. Storage is that after all days. */
 type Use = Readonly<
   Record<Item | "policyReads" | "longPolicyReads" | "listReads" | "hours" | "days", number>
 >;
@@ -141,7 +141,7 @@ function useOf(keys: number, shape: Shape): Use {
   };
 }
 
-/** Of a month, beyond what the plan includes. */
+/** Returns the dollars of a month, beyond what the plan includes. */
 function dollarsOf(use: Use): Scale["dollars"] {
   const storage = (item: "d1Storage" | "objectStorage") =>
     PRICES[item] * Math.max(0, use[item] - INCLUDED[item]);
@@ -157,7 +157,7 @@ function dollarsOf(use: Use): Scale["dollars"] {
   };
 }
 
-/** Of D1, the one that is passed most, and how many times. */
+/** Returns the limit of D1 that is passed most, and how many times. */
 function firstLimit({ policyReads, listReads, hours, days, d1Storage }: Use): string {
   const used = {
     "queries of D1": perSecond(policyReads + listReads + hours) / D1.queriesPerSecond,
@@ -207,7 +207,7 @@ const limitColumns: Column<Scale>[] = [
   { head: "first limit", cell: ({ use }) => firstLimit(use) },
 ];
 
-/** Of a key in use in every hour: dollars a month for its alarms and its usage rows, and for what they store in D1. */
+/** What the usage of a key costs that is in use in every hour: rows and alarms, and storage, in dollars a month. */
 const usageDollars = (() => {
   const rowsOfHour = HOUR.objectRowsWritten + HOUR.d1RowsWritten;
   const ofHour = PRICES.objectCalls * HOUR.objectCalls + PRICES.rowsWritten * rowsOfHour;
