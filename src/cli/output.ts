@@ -2,8 +2,8 @@
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { type CsvCell, toCsv } from "../worker/csv.ts";
-import { parseExactJson } from "../worker/exact-json.ts";
+import { type CsvCell, toCsv } from "../worker/text/csv.ts";
+import { parseExactJson } from "../worker/text/exact-json.ts";
 import type { CliIo, Output } from "./io.ts";
 
 /** An integer above 2^53 is a bigint, which keeps all its digits. */

@@ -5,7 +5,7 @@
  */
 import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
-import { hasKey } from "../worker/auth/key.ts";
+import { hasKey } from "../worker/key/key.ts";
 import { accessFor } from "./access.ts";
 import { wholeNumber } from "./arguments.ts";
 import { addFindCommand } from "./commands/find-key.ts";

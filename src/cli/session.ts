@@ -1,9 +1,9 @@
 /** A run of the command line: the access to the service, and functions that several commands use. */
 import type { Command } from "commander";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
-import { isKeyId } from "../worker/auth/key.ts";
 import { PLAN_IDS } from "../worker/db/values.ts";
-import { isInt64 } from "../worker/orders/int64.ts";
+import { isKeyId } from "../worker/key/key.ts";
+import { isInt64 } from "../worker/text/int64.ts";
 import type { Access } from "./access.ts";
 import { type Answer, call } from "./api.ts";
 import { CliError, type CliIo } from "./io.ts";

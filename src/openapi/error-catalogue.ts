@@ -1,5 +1,5 @@
 /** The public error codes in the document: when a code is sent, and an example message. */
-import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
+import { ERROR_STATUS, type ErrorCode } from "../worker/platform/error-codes.ts";
 
 /** Codes that only the admin API sends. The admin API is not part of the public interface. */
 type AdminCode =

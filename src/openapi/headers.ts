@@ -1,6 +1,7 @@
 /** The response headers in the document, and the headers of each response. */
+
+import { petsHeaders } from "../worker/text/lifecycle.ts";
 import type { JsonObject } from "./json.ts";
-import { petsHeaders } from "./lifecycle.ts";
 
 const TEXT = { type: "string" };
 const COUNT = { type: "integer", format: "int32", minimum: 0 };

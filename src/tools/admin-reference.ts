@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import type { Json, JsonObject } from "../openapi/json.ts";
 import { type Call, hasEtag, isConditional, onlyReads, routeOf } from "../worker/admin/call.ts";
 import { CALLS, NAMED_SCHEMAS, TAGS } from "../worker/admin/calls.ts";
-import { ERROR_STATUS, type ErrorCode } from "../worker/error-codes.ts";
+import { ERROR_STATUS, type ErrorCode } from "../worker/platform/error-codes.ts";
 
 export function adminReference(): JsonObject {
   const paths: Record<string, JsonObject> = {};

@@ -1,6 +1,6 @@
 /** Settings that `npm run deploy` refuses: wrangler accepts them, but they would not work. */
 import type { Unstable_Config as Config } from "wrangler";
-import { isSetting, readSettings } from "../worker/settings.ts";
+import { isSetting, readSettings } from "../worker/platform/settings.ts";
 
 /** The settings of one environment, with its inherited settings. */
 export type Settings = Pick<Config, "name" | "d1_databases" | "route" | "routes" | "vars" | "workers_dev">;

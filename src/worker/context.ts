@@ -1,7 +1,7 @@
 /** What a request can reach: the bindings of wrangler.toml, and its variables. */
-import type { Location } from "./auth/key.ts";
-import type { Refusal } from "./errors.ts";
-import type { KeyLimiter, LimiterBindings } from "./key-limiter.ts";
+import type { Location } from "./key/key.ts";
+import type { KeyLimiter, LimiterBindings } from "./key/key-limiter.ts";
+import type { Refusal } from "./platform/errors.ts";
 
 export type Bindings = LimiterBindings & {
   readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;

@@ -4,8 +4,8 @@ import { alertOfExpiries } from "./admin/alerts/service.ts";
 import { MAX_KEYS_A_RUN, tellLimiters } from "./admin/tell-limiters.ts";
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
-import { KeyLimiter as LimiterOfKey } from "./key-limiter.ts";
-import { deleteExpiredRows } from "./retention.ts";
+import { deleteExpiredRows } from "./db/retention.ts";
+import { KeyLimiter as LimiterOfKey } from "./key/key-limiter.ts";
 
 export class KeyLimiter extends LimiterOfKey {
   protected override alertsStored(): void {

@@ -1,5 +1,5 @@
 /** What must be true of each answer. */
-import { ERROR_STATUS } from "../../src/worker/error-codes.ts";
+import { ERROR_STATUS } from "../../src/worker/platform/error-codes.ts";
 import type { Exchange } from "./exchange.ts";
 import { type Input, methodOf, type Target } from "./input.ts";
 import type { Answer } from "./responses.ts";

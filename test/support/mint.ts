@@ -1,6 +1,6 @@
 /** Mints keys as the service does, with a MAC key that the tests write to D1. For Node and workerd. */
-import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../src/worker/auth/key.ts";
-import { hashKey, importMacKey, macOf } from "../../src/worker/auth/mac.ts";
+import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../src/worker/key/key.ts";
+import { hashKey, importMacKey, macOf } from "../../src/worker/key/mac.ts";
 
 /** In hex. */
 const MAC_KEY = "5a".repeat(32);

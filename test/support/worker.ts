@@ -5,7 +5,7 @@ import { beforeEach, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker from "../../src/worker/index.ts";
-import type { KeyLimiter } from "../../src/worker/key-limiter.ts";
+import type { KeyLimiter } from "../../src/worker/key/key-limiter.ts";
 import { wrapDatabase } from "./wrap-database.ts";
 
 export const LIST = "/v1/store/orders";

@@ -1,6 +1,6 @@
 /** CSV of text that spreadsheets would run as a formula. */
 import { describe, it } from "vitest";
-import { toCsv } from "../../src/worker/csv.ts";
+import { toCsv } from "../../src/worker/text/csv.ts";
 
 describe("a CSV file", () => {
   it("has quotation marks where a separator, a quotation mark or a line break is", ({ expect }) => {

@@ -3,8 +3,14 @@
 import { DrizzleQueryError, sql } from "drizzle-orm";
 import { describe, it } from "vitest";
 import { isDatabaseOutage, openDatabase, transact } from "../../src/worker/db/database.ts";
-import { ERROR_STATUS } from "../../src/worker/error-codes.ts";
-import { ApiError, causesOf, renderError, toApiError, unavailable } from "../../src/worker/errors.ts";
+import { ERROR_STATUS } from "../../src/worker/platform/error-codes.ts";
+import {
+  ApiError,
+  causesOf,
+  renderError,
+  toApiError,
+  unavailable,
+} from "../../src/worker/platform/errors.ts";
 
 describe("the error codes", () => {
   // Written out again, since clients rely on each code: a change must be made here as well.

@@ -1,6 +1,6 @@
 /** JSON whose numbers keep their digits. */
 import { describe, it } from "vitest";
-import { exactNumber, parseExactJson } from "../../src/worker/exact-json.ts";
+import { exactNumber, parseExactJson } from "../../src/worker/text/exact-json.ts";
 
 describe("parseExactJson", () => {
   it("passes each number's value and its digits in the text", ({ expect }) => {

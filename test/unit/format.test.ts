@@ -8,7 +8,7 @@ import {
   formatPercent,
   formatRelative,
   formatTime,
-} from "../../src/worker/format.ts";
+} from "../../src/worker/text/format.ts";
 
 describe("numbers", () => {
   it("have thousands separators, and a noun in singular or plural", ({ expect }) => {

@@ -2,7 +2,7 @@
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, type MockInstance, vi } from "vitest";
-import { logError, logRequest } from "../../src/worker/log.ts";
+import { logError, logRequest } from "../../src/worker/platform/log.ts";
 import { anyText } from "../support/any-text.ts";
 import { mintKey } from "../support/mint.ts";
 

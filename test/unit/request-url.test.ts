@@ -1,6 +1,6 @@
 /** The URL of a request as its client sent it, whose Host header workerd has passed on unchecked. */
 import { describe, it } from "vitest";
-import { urlOf, wasSentOverHttps } from "../../src/worker/request-url.ts";
+import { urlOf, wasSentOverHttps } from "../../src/worker/platform/request-url.ts";
 
 const request = (url: string, visitor?: string) => ({
   url,

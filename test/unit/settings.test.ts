@@ -1,7 +1,7 @@
 /** The settings of a deployment: what each takes, what the problem says, and what is off then. */
 import { describe, it } from "vitest";
 import type { Bindings } from "../../src/worker/context.ts";
-import { readSettings } from "../../src/worker/settings.ts";
+import { readSettings } from "../../src/worker/platform/settings.ts";
 
 const problemsOf = (vars: Partial<Bindings>) =>
   readSettings(vars).problems.map(({ names, rule }) => `${names} ${rule}`);

@@ -1,7 +1,7 @@
 /** Requests that share one load: its value, its failure and its timeout. */
 import { afterEach, describe, it, vi } from "vitest";
-import { SingleFlight } from "../../src/worker/single-flight.ts";
-import { TimeoutError } from "../../src/worker/with-timeout.ts";
+import { SingleFlight } from "../../src/worker/platform/single-flight.ts";
+import { TimeoutError } from "../../src/worker/platform/with-timeout.ts";
 
 const ignore = () => {};
 

@@ -1,6 +1,6 @@
 /** The forms in which texts are sought and compared. */
 import { describe, it } from "vitest";
-import { foldCase, foldForSearch } from "../../src/worker/text.ts";
+import { foldCase, foldForSearch } from "../../src/worker/text/text.ts";
 
 describe("a text is sought", () => {
   it.for([

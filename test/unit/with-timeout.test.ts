@@ -1,6 +1,6 @@
 /** The timeout of a promise. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { withTimeout } from "../../src/worker/with-timeout.ts";
+import { withTimeout } from "../../src/worker/platform/with-timeout.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,8 +1,8 @@
 /** The hourly deletion of old rows: what goes, what stays, also if the rows of one table cannot go. */
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
+import { deleteExpiredRows } from "../../src/worker/db/retention.ts";
 import worker from "../../src/worker/index.ts";
-import { deleteExpiredRows } from "../../src/worker/retention.ts";
 import { log } from "../support/worker.ts";
 
 // The real time: a trigger compares the age of an audit entry with the clock of the database.

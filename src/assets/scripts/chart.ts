@@ -1,6 +1,6 @@
 /** Draws requests over time as stacked bars, with the values of the bar under the pointer. */
 import uPlot from "uplot";
-import { formatDay, formatNumber, formatTime } from "../../worker/format.ts";
+import { formatDay, formatNumber, formatTime } from "../../worker/text/format.ts";
 
 const HEIGHT = 240;
 const DAY_SECONDS = 86_400;

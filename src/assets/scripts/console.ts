@@ -1,5 +1,5 @@
 /** What scripts add to the pages: charts, copy buttons, counted ticks, times, suggestions, the key `/`. */
-import { counted, formatRelative } from "../../worker/format.ts";
+import { counted, formatRelative } from "../../worker/text/format.ts";
 import { drawCharts } from "./chart.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */

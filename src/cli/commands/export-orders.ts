@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import type { Command } from "commander";
 import { ORDER_MEMBERS } from "../../worker/admin/orders/loaded-order.ts";
-import { toCsv } from "../../worker/csv.ts";
+import { toCsv } from "../../worker/text/csv.ts";
 import { call } from "../api.ts";
 import { MAX_PAGE_ROWS } from "../lists.ts";
 import { csvCell, toJson } from "../output.ts";

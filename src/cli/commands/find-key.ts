@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import type { KeyView } from "../../worker/admin/keys/schema.ts";
-import { keyIn, parseKey } from "../../worker/auth/key.ts";
+import { keyIn, parseKey } from "../../worker/key/key.ts";
 import { call } from "../api.ts";
 import { readLine } from "../arguments.ts";
 import { CliError } from "../io.ts";

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { readLines } from "../../worker/admin/orders/order-file.ts";
 import type { Shipment } from "../../worker/admin/orders/schema.ts";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../worker/db/values.ts";
-import { isInt64 } from "../../worker/orders/int64.ts";
+import { isInt64 } from "../../worker/text/int64.ts";
 import { call } from "../api.ts";
 import { bytesOf, CliError } from "../io.ts";
 import { addCommand, type Session, show } from "../session.ts";

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { type Command, InvalidArgumentError } from "commander";
 import { wranglerCommand } from "../../tools/wrangler.ts";
-import type { RequestLine } from "../../worker/log.ts";
+import type { RequestLine } from "../../worker/platform/log.ts";
 import { CliError } from "../io.ts";
 import { printable } from "../output.ts";
 import { addCommand, keyId, type Session } from "../session.ts";

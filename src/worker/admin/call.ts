@@ -3,8 +3,8 @@
  * `calls.ts` lists the calls, `serve.ts` serves them, and src/tools/admin-reference.ts describes them.
  */
 import type * as v from "valibot";
-import type { ObjectSchema } from "../check-schema.ts";
 import type { Author, Bindings } from "../context.ts";
+import type { ObjectSchema } from "../text/check-schema.ts";
 import type { CsvTable } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";

@@ -6,7 +6,7 @@ import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import { type Database, isRefusedBy, openDatabase, type Statement, transact } from "../db/database.ts";
 import type { AuditCall } from "../db/values.ts";
-import { ApiError, conflict, notFound } from "../errors.ts";
+import { ApiError, conflict, notFound } from "../platform/errors.ts";
 import { audit, isAudited } from "./audit/sql.ts";
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";

@@ -1,12 +1,12 @@
 /** Serves the calls of the operator: one loop for all of them. */
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
-import type { ObjectSchema } from "../check-schema.ts";
 import type { AppEnv } from "../context.ts";
-import { invalidRequest } from "../errors.ts";
-import { logError } from "../log.ts";
-import { urlOf } from "../request-url.ts";
-import { nowSeconds } from "../time.ts";
+import { invalidRequest } from "../platform/errors.ts";
+import { logError } from "../platform/log.ts";
+import { urlOf } from "../platform/request-url.ts";
+import type { ObjectSchema } from "../text/check-schema.ts";
+import { nowSeconds } from "../text/time.ts";
 import {
   type Call,
   cursorOf,

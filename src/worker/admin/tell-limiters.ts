@@ -1,9 +1,10 @@
 /** Tells limiters to forget a policy that has changed: after the change, and again each minute (ADR-4). */
+
+import { reachLimiter } from "../client/limit.ts";
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
-import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../db/untold-keys-sql.ts";
-import { reachLimiter } from "../limit.ts";
-import { logError } from "../log.ts";
+import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../key/untold-keys-sql.ts";
+import { logError } from "../platform/log.ts";
 
 /** An operator waits while this many limiters are told. */
 export const MAX_KEYS_AT_ONCE = 500;

@@ -13,19 +13,19 @@ import {
   requireWriter,
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
-import { hashKey } from "../auth/mac.ts";
 import type { AppEnv } from "../context.ts";
 import { openDatabase, transact } from "../db/database.ts";
-import { ERROR_STATUS } from "../error-codes.ts";
-import { ApiError } from "../errors.ts";
-import { logEvent } from "../log.ts";
-import { urlOf, wasSentOverHttps } from "../request-url.ts";
-import type { AdminToken } from "../settings.ts";
-import { HOUR_SECONDS, nowSeconds } from "../time.ts";
-import { formOf } from "./forms.ts";
-import { barePage, type ConsoleContext } from "./page.tsx";
+import { hashKey } from "../key/mac.ts";
+import { ERROR_STATUS } from "../platform/error-codes.ts";
+import { ApiError } from "../platform/errors.ts";
+import { logEvent } from "../platform/log.ts";
+import { urlOf, wasSentOverHttps } from "../platform/request-url.ts";
+import type { AdminToken } from "../platform/settings.ts";
+import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
+import { formOf } from "./kit/forms.ts";
+import { barePage, type ConsoleContext } from "./kit/page.tsx";
+import { Field, Notice } from "./kit/ui.tsx";
 import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
-import { Field, Notice } from "./ui.tsx";
 
 const PATH = "/console";
 const SESSION_SECONDS = 12 * HOUR_SECONDS;

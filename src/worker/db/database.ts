@@ -2,7 +2,7 @@
 import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
-import { ApiError, causesOf } from "../errors.ts";
+import { ApiError, causesOf } from "../platform/errors.ts";
 
 /** The D1 binding or a D1 session. */
 type Client = Pick<D1Database, "prepare" | "batch">;

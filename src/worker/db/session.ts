@@ -1,7 +1,7 @@
 /** D1 sessions choose the copy of the database (ADR-19). Without read replication the primary answers. */
 import type { Bindings } from "../context.ts";
-import { logError } from "../log.ts";
-import { settingsOf } from "../settings.ts";
+import { logError } from "../platform/log.ts";
+import { settingsOf } from "../platform/settings.ts";
 import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
 
 /** A state of the database. A session from a bookmark reads no earlier state. Bookmarks sort as text. */

@@ -1,5 +1,5 @@
 /** The allowed values of columns such as `status`. Not in schema.ts, because the CLI loads no drizzle. */
-import { DAY_SECONDS } from "../time.ts";
+import { DAY_SECONDS } from "../text/time.ts";
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 

@@ -3,8 +3,8 @@ import { env as moduleEnv } from "cloudflare:workers";
 import { MAX_KEYS_A_RUN, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
 import { createApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
+import { deleteExpiredRows } from "../../../src/worker/db/retention.ts";
 import { KeyLimiter as RealKeyLimiter } from "../../../src/worker/index.ts";
-import { deleteExpiredRows } from "../../../src/worker/retention.ts";
 import {
   IDLE_FLUSH_MS,
   IDLE_FLUSH_SPEED,

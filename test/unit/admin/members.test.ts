@@ -1,7 +1,7 @@
 /** The members of bodies and queries: every wrong one is named, with what it must be. */
 import { describe, it } from "vitest";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
-import { check, describeProblems, type ObjectSchema } from "../../../src/worker/check-schema.ts";
+import { check, describeProblems, type ObjectSchema } from "../../../src/worker/text/check-schema.ts";
 
 const NEW_KEY = { name: "acme", plan: "pro" };
 

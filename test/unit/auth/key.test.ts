@@ -1,8 +1,8 @@
 /** What a key is made of: digits, and a MAC, beside one that node:crypto and whole numbers of any size make. */
 import { createHmac } from "node:crypto";
 import { describe, it } from "vitest";
-import { mintKeyId } from "../../../src/worker/auth/key.ts";
-import { importMacKey, macOf } from "../../../src/worker/auth/mac.ts";
+import { mintKeyId } from "../../../src/worker/key/key.ts";
+import { importMacKey, macOf } from "../../../src/worker/key/mac.ts";
 
 const MAC_KEY = "5a".repeat(32);
 const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,6 +1,6 @@
 /** The lifecycle of the deprecated operation. */
 import { describe, it } from "vitest";
-import { hasSunset, petsHeaders } from "../../../src/openapi/lifecycle.ts";
+import { hasSunset, petsHeaders } from "../../../src/worker/text/lifecycle.ts";
 
 describe("the deprecated operation", () => {
   it("has a Deprecation and a Sunset header, both with the first second of the day", ({ expect }) => {

@@ -5,7 +5,7 @@ import { PUBLIC_CODES } from "../../../src/openapi/error-catalogue.ts";
 import { introduction } from "../../../src/openapi/introduction.ts";
 import { ORDER_EXAMPLES } from "../../../src/openapi/schemas.ts";
 import { demoOrders } from "../../../src/tools/demo-data.ts";
-import { ERROR_STATUS } from "../../../src/worker/error-codes.ts";
+import { ERROR_STATUS } from "../../../src/worker/platform/error-codes.ts";
 
 type Ref = { $ref: string };
 type Response = {

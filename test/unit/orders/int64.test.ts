@@ -1,7 +1,7 @@
 /** isInt64 against BigInt. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import { isInt64 } from "../../../src/worker/orders/int64.ts";
+import { isInt64 } from "../../../src/worker/text/int64.ts";
 
 /** A second definition: BigInt parses the text, the value fits, and its text is the same. */
 function isInt64ByBigInt(text: string): boolean {

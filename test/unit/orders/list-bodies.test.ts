@@ -6,8 +6,8 @@ import {
   MAX_BODIES_PER_KEY,
   MAX_BODY_MS,
   MAX_MS_BEFORE_START,
-} from "../../../src/worker/orders/list-bodies.ts";
-import type { Chunk } from "../../../src/worker/orders/list-sql.ts";
+} from "../../../src/worker/client/orders/list-bodies.ts";
+import type { Chunk } from "../../../src/worker/client/orders/list-sql.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -4,7 +4,7 @@
  */
 import { describe, it } from "vitest";
 import type { SecretView } from "../../../src/worker/admin/keys/schema.ts";
-import { maskKey } from "../../../src/worker/auth/key.ts";
+import { maskKey } from "../../../src/worker/key/key.ts";
 import { addSecret, createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { setClock, startApp } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { type Call, isConditional, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
-import { hashKey } from "../../../src/worker/auth/mac.ts";
+import { hashKey } from "../../../src/worker/key/mac.ts";
 import { addSecret, createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { startApp } from "../../support/worker.ts";
 import { type Answer, type Operator, operatorOf } from "./admin-support.ts";

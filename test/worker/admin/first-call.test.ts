@@ -6,7 +6,7 @@ import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
-import { loadKeyPolicy } from "../../../src/worker/key-policy-sql.ts";
+import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
 import { createKey } from "../../support/factories.ts";
 import { LIST, limiters, startApp, watchLimiters } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";

@@ -4,7 +4,7 @@
  */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { maskKey } from "../../../src/worker/auth/key.ts";
+import { maskKey } from "../../../src/worker/key/key.ts";
 import { addSecret, createKey, type TestKey } from "../../support/factories.ts";
 import { setClock, startApp, startEachTestAt, watchPolicyLoads } from "../../support/worker.ts";
 import { isolatesInUse, operatorOf, statusesAt } from "./admin-support.ts";

@@ -1,7 +1,7 @@
 /** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { hashKey } from "../../../src/worker/auth/mac.ts";
+import { hashKey } from "../../../src/worker/key/mac.ts";
 import { startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt } from "./admin-support.ts";
 

@@ -1,7 +1,7 @@
 /** A secret is in the response that issues it and nowhere else: no list, no audit row, no log line. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { hashKey } from "../../../src/worker/auth/mac.ts";
+import { hashKey } from "../../../src/worker/key/mac.ts";
 import { log, startApp, watchDatabase } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 

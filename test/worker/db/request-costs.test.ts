@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
-import { writeReport } from "../../../src/worker/key-policy-sql.ts";
+import { writeReport } from "../../../src/worker/key/key-policy-sql.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, startApp, watchPolicyLoads } from "../../support/worker.ts";
 import { type Costs, countCosts } from "../../support/wrap-database.ts";

@@ -1,7 +1,7 @@
 /** `DELETE /store/orders/{orderId}`: outcomes, ids that are no int64, concurrency and failures. */
 import { env } from "cloudflare:workers";
 import { beforeEach, describe, it, vi } from "vitest";
-import { MAX_CANCEL_MS } from "../../../src/worker/orders/cancel.ts";
+import { MAX_CANCEL_MS } from "../../../src/worker/client/orders/cancel.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { type App, startApp, watchDatabase } from "../../support/worker.ts";
 

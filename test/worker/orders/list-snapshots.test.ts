@@ -3,7 +3,7 @@
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, type ExpectStatic, it } from "vitest";
-import { SIZES } from "../../../src/worker/orders/list-sql.ts";
+import { SIZES } from "../../../src/worker/client/orders/list-sql.ts";
 import { DEEP, runs } from "../../support/deep.ts";
 import { createKey } from "../../support/factories.ts";
 import { seededRandom } from "../../support/random.ts";

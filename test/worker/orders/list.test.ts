@@ -1,7 +1,7 @@
 /** `GET /store/orders`: the JSON, several pages, and ETags. */
 import { env } from "cloudflare:workers";
 import { afterEach, beforeEach, describe, it } from "vitest";
-import { SIZES } from "../../../src/worker/orders/list-sql.ts";
+import { SIZES } from "../../../src/worker/client/orders/list-sql.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { type App, LIST, log, pause, startApp, watchDatabase } from "../../support/worker.ts";
 import { countCosts, wrapDatabase } from "../../support/wrap-database.ts";

@@ -1,10 +1,10 @@
 /** Sends each alert to the webhook at least once, as Standard Webhooks specifies (ADR-28). */
 import { waitUntil } from "cloudflare:workers";
 import { type Database, openDatabase } from "../../db/database.ts";
-import type { LimiterBindings } from "../../key-limiter.ts";
-import { logError, logEvent } from "../../log.ts";
-import { settingsOf, type Webhook } from "../../settings.ts";
-import { nowSeconds, rfc3339 } from "../../time.ts";
+import type { LimiterBindings } from "../../key/key-limiter.ts";
+import { logError, logEvent } from "../../platform/log.ts";
+import { settingsOf, type Webhook } from "../../platform/settings.ts";
+import { nowSeconds, rfc3339 } from "../../text/time.ts";
 import { claimDueAlerts, type DueAlert, markDelivered, markNotDelivered } from "./sql.ts";
 
 /**

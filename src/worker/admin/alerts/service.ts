@@ -1,12 +1,12 @@
 /** Stores alerts of expiries, lists alerts, and sends one at once. */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
-import { insertExpiryAlerts } from "../../db/alerts-sql.ts";
 import { openDatabase } from "../../db/database.ts";
-import { conflict, notFound } from "../../errors.ts";
-import { logError } from "../../log.ts";
-import { settingsOf, type Webhook } from "../../settings.ts";
-import { nowSeconds, rfc3339, rfc3339OrNull } from "../../time.ts";
+import { insertExpiryAlerts } from "../../key/alerts-sql.ts";
+import { conflict, notFound } from "../../platform/errors.ts";
+import { logError } from "../../platform/log.ts";
+import { settingsOf, type Webhook } from "../../platform/settings.ts";
+import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { deliver, type Sent, send } from "./deliver.ts";
 import type { alertPage, alertQuery } from "./schema.ts";

@@ -2,7 +2,7 @@
 import { and, desc, getTableColumns, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { alerts } from "../../db/schema.ts";
-import { DAY_SECONDS } from "../../time.ts";
+import { DAY_SECONDS } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 import type { AlertView } from "./schema.ts";
 

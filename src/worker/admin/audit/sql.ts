@@ -5,8 +5,8 @@ import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
-import { exactNumber, parseExactJson } from "../../exact-json.ts";
-import { rfc3339 } from "../../time.ts";
+import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
+import { rfc3339 } from "../../text/time.ts";
 import { type Position, pageOf } from "../http/cursor.ts";
 import type { AuditView, auditPage, auditQuery } from "./schema.ts";
 

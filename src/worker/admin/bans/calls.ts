@@ -1,7 +1,7 @@
 /** The calls about bans: live and past ones, banning a key and lifting its bans. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
-import { nowSeconds } from "../../time.ts";
+import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
 import { banKey, liftBan, previewBan } from "./change.ts";
 import { listBans } from "./list-sql.ts";

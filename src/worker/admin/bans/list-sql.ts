@@ -3,7 +3,7 @@ import { and, desc, eq, not, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
-import { foldCase } from "../../text.ts";
+import { foldCase } from "../../text/text.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { BanView, banQuery } from "./schema.ts";
 import { isLive, toBanView } from "./sql.ts";

@@ -3,7 +3,7 @@ import { gt, isNull, type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, rfc3339Sql, type Statement } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
-import { rfc3339, rfc3339OrNull } from "../../time.ts";
+import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { updateRow } from "../change.ts";
 import type { BanView } from "./schema.ts";
 

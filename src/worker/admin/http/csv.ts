@@ -1,8 +1,8 @@
 /** Answers `?format=csv` with the rows of a list as a table. */
 import type { Context } from "hono";
 import type { AppEnv } from "../../context.ts";
-import { type CsvCell, toCsv } from "../../csv.ts";
-import { urlOf } from "../../request-url.ts";
+import { urlOf } from "../../platform/request-url.ts";
+import { type CsvCell, toCsv } from "../../text/csv.ts";
 
 /** Excel reads a file without a BOM in the machine's own encoding. */
 const BOM = "\ufeff";

@@ -1,5 +1,5 @@
 /** Opaque cursors of sorted lists. A cursor is the place of the last row of a page, in base64url. */
-import { invalidRequest } from "../../errors.ts";
+import { invalidRequest } from "../../platform/errors.ts";
 
 /** A row's place in a list: the value that the list is sorted by, then the row's id. */
 export type Position<Value = string | number | null> = { readonly value: Value; readonly id: string };

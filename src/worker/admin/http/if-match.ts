@@ -1,7 +1,7 @@
 /** `ETag` and `If-Match` of keys, plans and orders (RFC 9110, section 13.1.1). */
 import type { Context } from "hono";
 import type { AppEnv } from "../../context.ts";
-import { invalidRequest } from "../../errors.ts";
+import { invalidRequest } from "../../platform/errors.ts";
 
 export function toEtag({ version }: { readonly version: number }): string {
   return `"${version}"`;

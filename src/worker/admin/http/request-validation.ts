@@ -6,12 +6,12 @@
 import type { Context } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
-import { hasKey } from "../../auth/key.ts";
-import { check, describeProblems, type ObjectSchema } from "../../check-schema.ts";
 import type { AppEnv, Bindings } from "../../context.ts";
-import { ApiError, invalidRequest, requestTimeout } from "../../errors.ts";
-import { settingsOf } from "../../settings.ts";
-import { decodeUtf8, isUtf8Address } from "../../text.ts";
+import { hasKey } from "../../key/key.ts";
+import { ApiError, invalidRequest, requestTimeout } from "../../platform/errors.ts";
+import { settingsOf } from "../../platform/settings.ts";
+import { check, describeProblems, type ObjectSchema } from "../../text/check-schema.ts";
+import { decodeUtf8, isUtf8Address } from "../../text/text.ts";
 
 /** The longest valid body has some 10 kB. */
 export const MAX_JSON_BODY_BYTES = 64 * 1024;

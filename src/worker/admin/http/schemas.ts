@@ -10,7 +10,7 @@ import {
   nowSeconds,
   parseRfc3339,
   toUnixSeconds,
-} from "../../time.ts";
+} from "../../text/time.ts";
 
 export const boolean = v.boolean("must be true or false");
 const LIMITER_MAXIMUM = ", the most that one limiter serves";

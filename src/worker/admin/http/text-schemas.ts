@@ -3,8 +3,8 @@
  * no API key. Text is stored in NFC, so that one name has one form.
  */
 import * as v from "valibot";
-import { hasKey } from "../../auth/key.ts";
-import { isMailAddress } from "../../text.ts";
+import { hasKey } from "../../key/key.ts";
+import { isMailAddress } from "../../text/text.ts";
 
 /** These characters can change what a terminal or a page shows. */
 const ONE_LINE = /^[^\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]*$/u;

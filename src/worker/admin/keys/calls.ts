@@ -1,7 +1,7 @@
 /** The calls about keys, their secrets and their limits. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
-import { nowSeconds } from "../../time.ts";
+import { nowSeconds } from "../../text/time.ts";
 import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";

@@ -4,12 +4,12 @@ import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
-import { markUntold } from "../../db/untold-keys-sql.ts";
-import { conflict, invalidRequest, notFound } from "../../errors.ts";
-import { formatNumber, formatTime } from "../../format.ts";
-import { logEvent } from "../../log.ts";
-import { foldCase, foldForSearch } from "../../text.ts";
-import { midnightAfter, rfc3339, rfc3339OrNull } from "../../time.ts";
+import { markUntold } from "../../key/untold-keys-sql.ts";
+import { conflict, invalidRequest, notFound } from "../../platform/errors.ts";
+import { logEvent } from "../../platform/log.ts";
+import { formatNumber, formatTime } from "../../text/format.ts";
+import { foldCase, foldForSearch } from "../../text/text.ts";
+import { midnightAfter, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { audit, auditedTime } from "../audit/sql.ts";
 import {
   type Asked,

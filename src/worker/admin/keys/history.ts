@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
-import { nowSeconds } from "../../time.ts";
+import { nowSeconds } from "../../text/time.ts";
 import { listChangesOf } from "../audit/sql.ts";
 import { comparePositions, selectBans } from "../bans/list-sql.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";

@@ -1,10 +1,10 @@
 /** D1: pages of keys for operators, filtered and sorted. */
 import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
-import { isKeyId } from "../../auth/key.ts";
 import type { Database } from "../../db/database.ts";
-import { foldCase, foldForSearch } from "../../text.ts";
-import { DAY_SECONDS } from "../../time.ts";
+import { isKeyId } from "../../key/key.ts";
+import { foldCase, foldForSearch } from "../../text/text.ts";
+import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { keyPage, keyQuery } from "./schema.ts";
 import { admittedOn, findKeys, statusAt } from "./sql.ts";

@@ -1,8 +1,9 @@
 /** Makes a new secret of a key, and its row for D1. */
-import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../auth/key.ts";
-import { hashKey, MacKeys } from "../../auth/mac.ts";
+
 import type { Bindings } from "../../context.ts";
 import type { keySecrets } from "../../db/schema.ts";
+import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../key/key.ts";
+import { hashKey, MacKeys } from "../../key/mac.ts";
 
 export async function mintSecret(
   env: Bindings,

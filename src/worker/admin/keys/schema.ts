@@ -1,6 +1,5 @@
 /** Bodies, queries and answers of `/admin/keys`. */
 import * as v from "valibot";
-import { isKeyId } from "../../auth/key.ts";
 import {
   BAN_CAUSES,
   KEY_SORTS,
@@ -9,7 +8,8 @@ import {
   MAX_TEMPORARY_LIMIT_DAYS,
   PLAN_IDS,
 } from "../../db/values.ts";
-import { DAY_SECONDS } from "../../time.ts";
+import { isKeyId } from "../../key/key.ts";
+import { DAY_SECONDS } from "../../text/time.ts";
 import { auditView } from "../audit/schema.ts";
 import { banView } from "../bans/schema.ts";
 import {

@@ -1,9 +1,9 @@
 /** D1: reads keys in the form that the admin API shows. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
-import { limitsAt, temporaryUntilAt } from "../../db/limits-sql.ts";
 import { apiKeys } from "../../db/schema.ts";
-import { DAY_SECONDS, nowSeconds } from "../../time.ts";
+import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
+import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { requireTarget, type Target } from "../change.ts";
 import type { KeyView } from "./schema.ts";
 

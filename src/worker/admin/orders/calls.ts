@@ -1,7 +1,7 @@
 /** The calls about orders: lists, loads, shipments, and changes of one order. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
-import { parseExactJson } from "../../exact-json.ts";
+import { parseExactJson } from "../../text/exact-json.ts";
 import { call, JsonText } from "../call.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";

@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import { openDatabase, transact } from "../../db/database.ts";
 import { orders } from "../../db/order-schema.ts";
 import { IN_STORE, ORDER_STATUSES } from "../../db/values.ts";
-import { conflict, invalidRequest } from "../../errors.ts";
+import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { audit } from "../audit/sql.ts";
 import { type Asked, make, updateRow } from "../change.ts";
 import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";

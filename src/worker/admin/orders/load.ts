@@ -1,7 +1,8 @@
 /** Loads all orders of a JSON array, or none. After a lost answer, the same array can be sent again. */
-import type { Problem } from "../../check-schema.ts";
+
 import { openDatabase } from "../../db/database.ts";
-import { ApiError, invalidRequest } from "../../errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors.ts";
+import type { Problem } from "../../text/check-schema.ts";
 import type { Input } from "../call.ts";
 import { runLoad } from "./load-sql.ts";
 import { type LoadedOrder, MAX_ORDERS_PER_LOAD, orderChecker, parseDigits } from "./loaded-order.ts";

@@ -1,10 +1,10 @@
 /** Checks the orders of a load. Integers are text with all digits. Pure. */
 import * as v from "valibot";
-import { type Checked, check } from "../../check-schema.ts";
 import { MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
-import { parseExactJson } from "../../exact-json.ts";
-import { isInt64 } from "../../orders/int64.ts";
-import { parseRfc3339 } from "../../time.ts";
+import { type Checked, check } from "../../text/check-schema.ts";
+import { parseExactJson } from "../../text/exact-json.ts";
+import { isInt64 } from "../../text/int64.ts";
+import { parseRfc3339 } from "../../text/time.ts";
 
 /** The orders of one request take less than 1 MB as JSON, and D1 binds texts of up to 2 MB. */
 export const MAX_ORDERS_PER_LOAD = 5_000;

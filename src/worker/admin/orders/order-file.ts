@@ -2,7 +2,7 @@
  * Reads a file of orders and loads it in batches, for the command line and the console. The first character
  * tells the format: `[` is a JSON array, `{` is NDJSON, anything else is CSV with a header. Pure.
  */
-import { describeProblems } from "../../check-schema.ts";
+import { describeProblems } from "../../text/check-schema.ts";
 import {
   type CheckOrder,
   type LoadedOrder,

@@ -1,7 +1,7 @@
 /** Bodies, queries and answers of `/admin/orders`. */
 import * as v from "valibot";
 import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
-import { isInt64 } from "../../orders/int64.ts";
+import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";

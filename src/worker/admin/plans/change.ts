@@ -2,8 +2,8 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
-import { conflict, invalidRequest } from "../../errors.ts";
-import { counted, formatNumber, formatTime } from "../../format.ts";
+import { conflict, invalidRequest } from "../../platform/errors.ts";
+import { counted, formatNumber, formatTime } from "../../text/format.ts";
 import { type Asked, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";

@@ -1,7 +1,7 @@
 /** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
-import { memberOf } from "../../console/members.ts";
-import { formatNumber } from "../../format.ts";
+import { memberOf } from "../../console/kit/members.ts";
+import { formatNumber } from "../../text/format.ts";
 import { count, effective, limitOrNull, version } from "../http/answer-schemas.ts";
 import { limits } from "../http/schemas.ts";
 

@@ -2,7 +2,7 @@
 import { eq, getTableColumns, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
-import { midnightAfter } from "../../time.ts";
+import { midnightAfter } from "../../text/time.ts";
 import type { Target } from "../change.ts";
 import { admittedOn } from "../keys/sql.ts";
 import type { PlanView } from "./schema.ts";

@@ -3,8 +3,8 @@ import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { JOSEError, JWKSInvalid, JWKSTimeout } from "jose/errors";
 import { createRemoteJWKSet } from "jose/jwks/remote";
 import { jwtVerify } from "jose/jwt/verify";
-import { unavailable } from "../../errors.ts";
-import type { AccessSettings } from "../../settings.ts";
+import { unavailable } from "../../platform/errors.ts";
+import type { AccessSettings } from "../../platform/settings.ts";
 
 /** Access sets this header. A client that goes past Access can set it too, so the value is always checked. */
 export const ASSERTION_HEADER = "Cf-Access-Jwt-Assertion";

@@ -2,8 +2,8 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
-import { ApiError } from "../../errors.ts";
-import { urlOf } from "../../request-url.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { urlOf } from "../../platform/request-url.ts";
 
 /** Any site may link to a page. */
 export const refuseChangesOfOtherSites = createMiddleware<AppEnv>(async (c, next) => {

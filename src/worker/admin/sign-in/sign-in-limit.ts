@@ -2,9 +2,9 @@
 import type { Context } from "hono";
 import { clientAddress } from "../../../limiter/index.ts";
 import type { AppEnv } from "../../context.ts";
-import { ApiError } from "../../errors.ts";
-import { logError, logEvent } from "../../log.ts";
-import { withTimeout } from "../../with-timeout.ts";
+import { ApiError } from "../../platform/errors.ts";
+import { logError, logEvent } from "../../platform/log.ts";
+import { withTimeout } from "../../platform/with-timeout.ts";
 
 /** The `simple.limit` and the period of the binding in wrangler.toml, which a Worker cannot read. */
 export const MAX_FAILURES = 200;

@@ -1,11 +1,11 @@
 /** D1: sums of the usage that limiters report, one row for each key and UTC day (ADR-22). */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
-import { limitsAt } from "../../db/limits-sql.ts";
-import { HOUR_SQL } from "../../db/usage-sql.ts";
 import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
-import { foldCase } from "../../text.ts";
-import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../time.ts";
+import { limitsAt } from "../../key/limits-sql.ts";
+import { HOUR_SQL } from "../../key/usage-sql.ts";
+import { foldCase } from "../../text/text.ts";
+import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 
 export type Figures = {

@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, it } from "vitest";
 import { orderChecker, parseDigits } from "../../../../src/worker/admin/orders/loaded-order.ts";
-import { describeProblems } from "../../../../src/worker/check-schema.ts";
 import { ORDER_STATUSES } from "../../../../src/worker/db/values.ts";
+import { describeProblems } from "../../../../src/worker/text/check-schema.ts";
 
 const INT64 = "must be a whole number of 64 bits, in digits";
 

@@ -1,0 +1,23 @@
+/** Routes without a key: the OpenAPI document, and `/`, which links to the page at /docs (a static asset). */
+import { type Context, Hono } from "hono";
+import { openApiDocument } from "../../openapi/document.ts";
+import type { JsonObject } from "../../openapi/json.ts";
+import type { AppEnv } from "../context.ts";
+import { DOCS_LINK } from "../platform/errors.ts";
+import { urlOf } from "../platform/request-url.ts";
+import { settingsOf } from "../platform/settings.ts";
+
+/** Links to the documentation for people and to the description for programs (RFC 8631). */
+const LINKS = `${DOCS_LINK}, </openapi.json>; rel="service-desc"`;
+
+const FRONT_PAGE =
+  '<!doctype html><html lang="en"><title>Store Orders</title><p>Store Orders lists and cancels the orders of a pet store: <a href="/docs">the documentation</a>.\n';
+
+export const docsRoutes = new Hono<AppEnv>()
+  .get("/", (c) => c.html(FRONT_PAGE, 200, { Link: LINKS }))
+  // The document names the origin of the request, so a cached copy is revalidated before each use.
+  .get("/openapi.json", (c) => c.json(documentOf(c), 200, { "Cache-Control": "no-cache" }));
+
+function documentOf(c: Context<AppEnv>): JsonObject {
+  return openApiDocument({ ...settingsOf(c.env), ownOrigin: urlOf(c.req.raw).origin });
+}

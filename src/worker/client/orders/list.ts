@@ -1,0 +1,133 @@
+/**
+ * The list of orders in an isolate, as chunks that all readers share. Every list is a snapshot of a revision.
+ * The revision was current after the request arrived, or comes from a replica that may lag (ADR-19). Only
+ * changed chunks are read again (ADR-6).
+ */
+import type { Bindings } from "../../context.ts";
+import type { Database } from "../../db/database.ts";
+import { type Bookmark, laterBookmark, readNearest } from "../../db/session.ts";
+import { SingleFlight } from "../../platform/single-flight.ts";
+import type { Chunk, List, Revision } from "./list-sql.ts";
+import * as d1 from "./list-sql.ts";
+
+const NOT_KEPT_FOR_MS = 60_000; // after this time, a list that was too large is tried again
+const MAX_ROUNDS = 5; // a list that changes faster than it is read has no snapshot
+
+/** Without chunks, the client has the list already. Without an ETag, the list is read while it is sent. */
+type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
+
+export class OrderList {
+  readonly #revisionReads = new SingleFlight<Revision>(10_000);
+  readonly #builds = new SingleFlight<List | undefined>(30_000);
+  #kept: List | undefined;
+  #isNotKeptUntilMs = 0;
+  /** The latest state that the isolate has seen. The isolate never reads an earlier state. */
+  #bookmark: Bookmark | undefined;
+
+  /** Shows the bookmark's state or a later state. Reads one row, and after a change makes a second query. */
+  async open(
+    env: Bindings,
+    bookmark: Bookmark | undefined,
+    ifNoneMatch: string,
+    waitUntil: (promise: Promise<unknown>) => void,
+  ): Promise<Listed> {
+    this.see(bookmark);
+    // A read that began before this request is not current enough. The next read serves all waiting requests.
+    const readCurrent = () => this.#read(env, d1.readRevision);
+    const revision = await this.#revisionReads.runAfterCall(readCurrent, waitUntil);
+    const etag = toEtag(revision);
+    if (matchesEtag(ifNoneMatch, etag)) return { etag };
+    const kept = this.#kept;
+    if (isWhole(kept) && toEtag(kept.revision) === etag) return { etag, chunks: kept.chunks };
+    if (Date.now() < this.#isNotKeptUntilMs) return { chunks: d1.UNREAD };
+    const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
+    const list = await this.#builds.runAfterCall(() => this.#build(env, revision), waitUntil, isEnough);
+    if (!list) return { chunks: d1.UNREAD };
+    // The list can be later than the revision: another copy of D1 answered, or an order changed since.
+    const built = toEtag(list.revision);
+    return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
+  }
+
+  /** The chunks that the isolate keeps for the next list. */
+  get keptChunks(): readonly Chunk[] {
+    return this.#kept?.chunks ?? [];
+  }
+
+  /** Reads the first orders of an unread chunk. If there are more, the last chunk is unread. */
+  async readMore(env: Bindings, { low }: Chunk): Promise<readonly Chunk[]> {
+    return (await this.#read(env, (db) => d1.readPage(db, d1.SIZES.ordersPerStreamedPage, low))).chunks;
+  }
+
+  /** Brings the kept list up to date. Returns undefined without a snapshot. */
+  async #build(env: Bindings, revision: Revision): Promise<List | undefined> {
+    const from = this.#kept ?? { revision, chunks: d1.UNREAD };
+    this.#kept = undefined; // if the kept list causes a failure, the next list starts anew
+    this.#kept = await this.#read(env, (db) => build(db, from));
+    if (!this.#kept) this.#isNotKeptUntilMs = Date.now() + NOT_KEPT_FOR_MS;
+    return isWhole(this.#kept) ? this.#kept : undefined;
+  }
+
+  #read<T>(env: Bindings, query: (db: Database) => Promise<T>): Promise<T> {
+    return readNearest(env, this.#bookmark, async (session) => {
+      const result = await query(session.db);
+      this.see(session.bookmark());
+      return result;
+    });
+  }
+
+  /** Makes lists show the bookmark's state or a later state. */
+  see(bookmark: Bookmark | undefined): void {
+    this.#bookmark = laterBookmark(this.#bookmark, bookmark);
+  }
+}
+
+/**
+ * First reads the unread chunks, while the table may change. Then one statement reads every changed chunk
+ * again, so the result shows a single moment. Chunks that the statement left unread go into the next round.
+ * Returns undefined if the list is too large.
+ */
+async function build(db: Database, from: List): Promise<List | undefined> {
+  let list = from;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const seen: [Revision, ...Revision[]] = [list.revision];
+    const chunks = await readUnread(db, list.chunks, seen);
+    if (!chunks) return undefined;
+    list = await d1.readChanges(db, seen, chunks);
+    if (isWhole(list)) break;
+  }
+  return list;
+}
+
+async function readUnread(db: Database, chunks: readonly Chunk[], seen: Revision[]) {
+  const read: Chunk[] = [];
+  for (const [i, chunk] of chunks.entries()) {
+    read.push(chunk);
+    while (read.at(-1)?.bytes === null) {
+      const low = read.pop()?.low ?? chunk.low;
+      const page = await d1.readPage(db, d1.SIZES.ordersPerPage, low, chunks[i + 1]?.low);
+      seen.push(page.revision);
+      read.push(...page.chunks);
+      if (bytesOf(read) > d1.SIZES.maxListBytes) return undefined;
+    }
+  }
+  return read;
+}
+
+function isWhole(list: List | undefined): list is List {
+  return list?.chunks.every(({ bytes }) => bytes !== null) ?? false;
+}
+
+export function bytesOf(chunks: readonly Chunk[]): number {
+  return chunks.reduce((sum, { bytes }) => sum + (bytes?.byteLength ?? 0), 0);
+}
+
+/** The ETag is strong, because the same revision always has the same bytes. */
+function toEtag({ number, token }: Revision): string {
+  return `"${number}-${token}"`;
+}
+
+/** The weak comparison (RFC 9110, 13.1.2): a proxy that compresses the body prefixes the tag with `W/`. */
+function matchesEtag(ifNoneMatch: string, etag: string): boolean {
+  const tags = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return tags.includes(etag) || (tags.length === 1 && tags[0] === "*");
+}

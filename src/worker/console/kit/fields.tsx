@@ -1,0 +1,99 @@
+/** The fields of a form, made from the schema that checks what they send. */
+import type { ObjectSchema } from "../../text/check-schema.ts";
+import { memberOf, type Typed } from "./members.ts";
+import { type Attributes, Check, Field } from "./ui.tsx";
+
+const TYPES: Readonly<Record<string, string>> = {
+  number: "number",
+  duration: "number",
+  lines: "lines",
+};
+/** Dates are text fields, because the date fields of browsers use the order of the browser's language. */
+const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
+  date: {
+    pattern: "\\d{4}-\\d\\d-\\d\\d|\\d+[mhd]|[a-z]+",
+    placeholder: "2026-12-03",
+    title: "A day such as 2026-12-03, or 7d, yesterday, today, tomorrow",
+  },
+  time: {
+    pattern: "\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d)?)?",
+    placeholder: "2026-12-03 10:00",
+    title: "A time such as 2026-12-03 10:00, or a day such as 2026-12-03",
+  },
+  number: { inputmode: "numeric" },
+  digits: { inputmode: "numeric", pattern: "-?[0-9]+" },
+  email: { inputmode: "email", spellcheck: false },
+  lines: { rows: 3 },
+};
+const UNITS = Object.entries({ 60: "minutes", 3600: "hours", 86400: "days" });
+const YES_OR_NO: Choices = { "": "not set", true: "yes", false: "no" };
+
+/** The texts of choices, by their values. */
+type Choices = Readonly<Record<string, string>>;
+
+/** A part of a field that depends on more than the schema. */
+type Own = {
+  readonly hint?: string;
+  readonly choices?: Choices;
+  readonly attributes?: Attributes;
+};
+
+export type FieldsProps<Name extends string> = {
+  readonly schema: ObjectSchema & { readonly entries: { readonly [Each in Name]: unknown } };
+  /** The order of the fields. The fields of an inner list are beside each other. */
+  readonly names: readonly (Name | readonly Name[])[];
+  readonly texts?: Typed;
+  readonly own?: { readonly [Each in Name]?: Own };
+  /** Distinguishes the fields of several forms on a page. */
+  readonly form?: string;
+  /** An empty field filters nothing. */
+  readonly isFilter?: boolean;
+};
+
+export function Fields<Name extends string>({ names, texts = {}, own = {}, ...props }: FieldsProps<Name>) {
+  const fieldOf = (name: Name) => <OneField {...props} name={name} texts={texts} own={own[name] ?? {}} />;
+  const rows = names.map((each) =>
+    typeof each === "string" ? fieldOf(each) : <div class="pair">{each.map(fieldOf)}</div>,
+  );
+  return <>{rows}</>;
+}
+
+type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
+  readonly name: string;
+  readonly texts: Typed;
+  readonly own: Own;
+};
+
+function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps) {
+  const { kind, title, help, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
+  const label = kind === "time" || kind === "date" ? `${title} (UTC)` : title;
+  if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
+  const field = { name, form, label, hint: own.hint ?? help?.replace("Null:", "Empty:"), value: texts[name] };
+  const choices = kind === "boolean" ? YES_OR_NO : own.choices;
+  const values = member.options ?? Object.keys(choices ?? {});
+  if (values.length > 0) {
+    const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
+    const all = hasNone ? ["", ...values] : values;
+    const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
+    // The option for null has a text of its own, so the hint leaves null out.
+    return (
+      <Field
+        {...field}
+        hint={own.hint ?? (help?.replace(/ ?Null:[^.]*\./, "") || undefined)}
+        options={options}
+      />
+    );
+  }
+  const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
+  const required = !isNullable && !isFilter;
+  const bounds = type === "number" ? { min, max } : { maxlength };
+  const attributes = { required, ...bounds, ...ATTRIBUTES[kind], ...own.attributes };
+  if (kind !== "duration") return <Field {...field} type={type} attributes={attributes} />;
+  const unit = `${name}.unit`;
+  return (
+    <div class="pair">
+      <Field {...field} label="For" type={type} attributes={{ ...attributes, max: undefined }} />
+      <Field name={unit} form={form} label="Unit" value={texts[unit]} options={UNITS} />
+    </div>
+  );
+}

@@ -1,0 +1,18 @@
+/** Names the members of the admin API in the words of the console. */
+import { CALLS } from "../../admin/calls.ts";
+import { memberOf } from "./members.ts";
+
+const SCHEMAS = CALLS.flatMap(({ body, query }) => [body, query]).filter((schema) => schema !== undefined);
+
+/** Returns the title of a member for use in a sentence. Without a title, `endsAt` is `ends at`. */
+export function labelOf(member: string): string {
+  const schema = SCHEMAS.find(({ entries }) => Object.hasOwn(entries, member));
+  const { title } = schema ? memberOf(schema, member) : { title: member };
+  if (title === member) return member.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return title.charAt(0).toLowerCase() + title.slice(1);
+}
+
+/** Puts labels into an error of the admin API. `name: must not be empty` stays the same. */
+export function inWords(message: string): string {
+  return message.replace(/\b[a-z]+(?:[A-Z]\w*|(?=: ))/g, labelOf);
+}

@@ -1,0 +1,162 @@
+/** The frame of the console's pages. */
+import type { Context } from "hono";
+import { html } from "hono/html";
+import type { Child, PropsWithChildren } from "hono/jsx";
+import type { ContentfulStatusCode } from "hono/utils/http-status";
+import type { AppEnv } from "../../context.ts";
+import { settingsOf } from "../../platform/settings.ts";
+
+export type ConsoleContext = Context<AppEnv>;
+
+const SECTIONS = [
+  ["/console", "Overview"],
+  ["/console/keys", "Keys"],
+  ["/console/customers", "Customers"],
+  ["/console/usage", "Usage"],
+  ["/console/bans", "Bans"],
+  ["/console/orders", "Orders"],
+  ["/console/plans", "Plans"],
+  ["/console/audit", "Audit"],
+  ["/console/alerts", "Alerts"],
+] as const;
+
+type Frame = {
+  readonly title: string;
+  readonly actions?: Child;
+  readonly status?: ContentfulStatusCode;
+};
+
+/** Returns the address of a document, as in `runbook.md#bans`, in the version that runs. */
+export function docsUrl(document: `${string}.md` | `${string}.md#${string}`): string {
+  return `/console/documents/${document}`;
+}
+
+/** Renders a page for a signed-in operator. */
+export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame, content: Child) {
+  const body = (
+    <Document title={title} environment={environmentOf(c)}>
+      <header class="bar">
+        <Brand />
+        <nav aria-label="Console">
+          <ul>
+            {SECTIONS.map(([href, name]) => (
+              <li>
+                <a href={href} aria-current={isCurrent(c.req.path, href) ? "page" : undefined}>
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <search>
+          <form method="post" action="/console/search">
+            <input
+              type="search"
+              name="text"
+              aria-label="Search"
+              placeholder="Find keys, orders (/)"
+              title="A name, an owner, a note, the id of a key or order, a secret, or its last four characters. The key / leads here."
+              maxlength={254}
+              autocomplete="off"
+              spellcheck={false}
+              list="suggestions"
+              required
+            />
+            <datalist id="suggestions" />
+          </form>
+        </search>
+        <p class="session row">
+          <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
+            {c.var.author.actor}
+          </span>
+          <Environment name={environmentOf(c)} />
+          <span class="muted">{c.var.mayOnlyRead ? "read only" : "may write"}</span>
+        </p>
+        <form method="post" action="/console/sign-out">
+          <button type="submit" class="button small">
+            Sign out
+          </button>
+        </form>
+      </header>
+      <main id="main" tabindex={-1}>
+        <div class="page-head">
+          <h1>{title}</h1>
+          {actions}
+        </div>
+        {content}
+      </main>
+      <footer>
+        <a href={docsUrl("operate.md")}>Operate</a>
+        <a href={docsUrl("runbook.md")}>Runbook</a>
+        <a href="/docs/admin">API reference</a>
+      </footer>
+    </Document>
+  );
+  return c.html(html`<!doctype html>${body}`, status);
+}
+
+/** Renders a page without navigation, such as the page for signing in. */
+export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, content: Child) {
+  const body = (
+    <Document title={title} environment={environmentOf(c)}>
+      <main id="main" class="bare" tabindex={-1}>
+        <p class="row">
+          <Brand />
+          <Environment name={environmentOf(c)} />
+        </p>
+        <p class="muted">The console for the operators of this API: keys, limits, bans, usage and orders.</p>
+        <h1>{title}</h1>
+        {content}
+      </main>
+    </Document>
+  );
+  return c.html(html`<!doctype html>${body}`, status);
+}
+
+function Brand() {
+  return (
+    <a class="brand" href="/console">
+      <img src="/docs/icon.svg" alt="" width="24" height="24" /> <span>Store Orders</span>
+    </a>
+  );
+}
+
+type Environment = string | undefined;
+
+/** The name tells staging from production, which look the same. */
+function environmentOf(c: ConsoleContext): Environment {
+  return settingsOf(c.env).environmentName;
+}
+
+function Environment({ name }: { readonly name: Environment }) {
+  return name === undefined ? null : <b class={name === "production" ? "badge bad" : "badge"}>{name}</b>;
+}
+
+function isCurrent(path: string, href: string): boolean {
+  return path === href || (href !== "/console" && path.startsWith(`${href}/`));
+}
+
+type DocumentProps = PropsWithChildren<{ readonly title: string; readonly environment: Environment }>;
+
+function Document({ title, environment, children }: DocumentProps) {
+  return (
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>{[title, "Store Orders", environment].filter((part) => part !== undefined).join(" · ")}</title>
+        <link rel="icon" href="/docs/icon.svg" type="image/svg+xml" />
+        <link rel="stylesheet" href="/console/console.css" />
+        <script type="module" src="/console/console.js" />
+      </head>
+      <body class={environment === "production" ? "production" : undefined}>
+        <a class="skip button" href="#main">
+          Skip to the content
+        </a>
+        {children}
+      </body>
+    </html>
+  );
+}

@@ -1,0 +1,226 @@
+/** The parts that the console's pages are made of. They need no script. */
+import type { Child, PropsWithChildren } from "hono/jsx";
+import { formatDay, formatNumber, formatRelative, formatTime } from "../../text/format.ts";
+import { isDate } from "../../text/time.ts";
+import { WAS } from "./forms.ts";
+import type { Typed } from "./members.ts";
+
+export function Time({ iso }: { readonly iso: string | null }) {
+  return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
+}
+
+/** Shows a day in a narrow column. The title has the exact time. */
+export function Day({ iso }: { readonly iso: string | null }) {
+  if (iso === null) return <>–</>;
+  return (
+    <time datetime={iso} title={isDate(iso) ? undefined : formatTime(iso)}>
+      {formatDay(iso)}
+    </time>
+  );
+}
+
+/** Shows the time that is left or has passed. A script keeps it up to date. */
+export function Relative({ iso }: { readonly iso: string }) {
+  return (
+    <time datetime={iso} title={formatTime(iso)} data-relative>
+      {formatRelative(iso, Date.now())}
+    </time>
+  );
+}
+
+/** Normal states have no colour, so that the eye finds the others. */
+const TONES: Readonly<Record<string, string>> = {
+  expired: "warn",
+  disabled: "warn",
+  banned: "bad",
+  revoked: "bad",
+  failed: "bad",
+};
+
+export function Badge({ status }: { readonly status: string }) {
+  return <span class={`badge ${TONES[status] ?? "quiet"}`}>{status}</span>;
+}
+
+const TERMS = {
+  strike: "A second in which the key went on after its refusals. 20 strikes ban a key.",
+  limiter: "It counts the requests of one key, and admits or refuses each of them.",
+};
+
+/** Shows a word that not every operator knows. The title says what the word means. */
+export function Term({ name, children }: PropsWithChildren<{ readonly name: keyof typeof TERMS }>) {
+  return <abbr title={TERMS[name]}>{children}</abbr>;
+}
+
+export type Column<Row> = {
+  readonly name: string;
+  readonly isNumber?: boolean;
+  /** The address of the list sorted by this column. */
+  readonly sort?: { readonly href: string; readonly direction: "ascending" | "descending" | undefined };
+  readonly cell: (row: Row) => Child;
+};
+
+type TableProps<Row> = {
+  readonly caption: string;
+  readonly columns: readonly Column<Row>[];
+  readonly rows: readonly Row[];
+  readonly empty: Child;
+};
+
+/** On a phone each row is a card. The first column names the row. */
+export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
+  if (rows.length === 0) return <p class="row muted">{empty}</p>;
+  return (
+    <section class="scrollable" tabindex={0} aria-label={caption}>
+      <table>
+        <caption class="sr-only">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map(({ name, isNumber, sort }) => (
+              <th scope="col" class={isNumber ? "number" : undefined} aria-sort={sort?.direction}>
+                {sort ? <a href={sort.href}>{name}</a> : name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <tr>
+              {columns.map(({ name, isNumber, cell }, i) =>
+                i === 0 ? (
+                  <th scope="row">{cell(row)}</th>
+                ) : (
+                  <td class={isNumber ? "number" : undefined} data-column={name}>
+                    {cell(row)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Links to the customer's page. */
+export function Owner({ name }: { readonly name: string | null }) {
+  if (name === null) return <>no owner</>;
+  return <a href={`/console/customers/${encodeURIComponent(name)}`}>{name}</a>;
+}
+
+/** Escapes `?` and `&` of an address, which would begin further fields of the mail. */
+export function MailTo({ address }: { readonly address: string }) {
+  return <a href={`mailto:${encodeURIComponent(address).replace("%40", "@")}`}>{address}</a>;
+}
+
+export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: Child])[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Notice({ kind, children }: PropsWithChildren<{ readonly kind: "good" | "warn" | "bad" }>) {
+  return (
+    <div class={`notice ${kind}`} role={kind === "bad" ? "alert" : "status"}>
+      {children}
+    </div>
+  );
+}
+
+type GaugeProps = {
+  readonly name: string;
+  readonly used: number;
+  readonly limit: number;
+  readonly children?: Child;
+};
+
+export function Gauge({ name, used, limit, children }: GaugeProps) {
+  return (
+    <div class="tile">
+      <h2>{name}</h2>
+      <p>
+        <strong>{formatNumber(used)}</strong> of {formatNumber(limit)}
+      </p>
+      <meter
+        min={0}
+        max={limit}
+        low={limit * 0.8}
+        high={limit * 0.95}
+        optimum={0}
+        value={used}
+        aria-label={name}
+      />
+      <p class="muted">{children}</p>
+    </div>
+  );
+}
+
+type BasisProps = { readonly version: number | string | null; readonly texts?: Typed | undefined };
+
+/** Hidden fields with the version of the object, and with the texts that the fields showed at first. */
+export function Basis({ version, texts = {} }: BasisProps) {
+  return (
+    <>
+      <input type="hidden" name="version" value={String(version)} />
+      {Object.entries(texts).map(([name, text]) => (
+        <input type="hidden" name={WAS + name} value={text} />
+      ))}
+    </>
+  );
+}
+
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+type FieldProps = {
+  readonly name: string;
+  readonly label: string;
+  readonly value?: string | undefined;
+  readonly hint?: string | undefined;
+  /** The type of an input, or `lines`. */
+  readonly type?: string;
+  /** The field is a choice. */
+  readonly options?: readonly (readonly [value: string, text: string])[] | undefined;
+  /** Further attributes of the input. */
+  readonly attributes?: Attributes;
+  /** Distinguishes the fields of several forms on a page. */
+  readonly form?: string | undefined;
+};
+
+export function Field({ name, label, value = "", hint, type = "text", options, ...field }: FieldProps) {
+  const id = `${field.form ?? "form"}-${name}`;
+  const described = hint === undefined ? {} : { "aria-describedby": `${id}-hint` };
+  const shared = { id, name, autocomplete: "off", ...described, ...field.attributes };
+  const choices = options?.map(([each, text]) => (
+    <option value={each} selected={each === value}>
+      {text}
+    </option>
+  ));
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      {choices && <select {...shared}>{choices}</select>}
+      {!choices && type === "lines" && <textarea {...shared}>{value}</textarea>}
+      {!choices && type !== "lines" && <input type={type} value={value} {...shared} />}
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function Check({ name, label, attributes = {} }: Pick<FieldProps, "name" | "label" | "attributes">) {
+  return (
+    <label class="check">
+      <input type="checkbox" name={name} value="true" {...attributes} /> {label}
+    </label>
+  );
+}

@@ -1,0 +1,74 @@
+/** `/console/audit` lists every change by an operator, day by day. */
+import { Hono } from "hono";
+import { auditCalls } from "../../../admin/audit/calls.ts";
+import { auditQuery } from "../../../admin/audit/schema.ts";
+import { CALLS } from "../../../admin/calls.ts";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
+import type { AppEnv } from "../../../context.ts";
+import { AUDIT_CALLS } from "../../../db/values.ts";
+import { formatDay, formatTime } from "../../../text/format.ts";
+import { daysBefore } from "../../../text/time.ts";
+import { addressOf, queryOf } from "../../kit/forms.ts";
+import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import { page } from "../../kit/page.tsx";
+import { deedsIn, Entry } from "./entry.tsx";
+
+const PATH = "/console/audit";
+const ENTRIES_PER_PAGE = 50;
+
+/** The reference has a sentence for each change. */
+const CHANGES = Object.fromEntries(
+  AUDIT_CALLS.map((id) => [id, CALLS.find((call) => call.id === id)?.summary ?? id]),
+);
+
+export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
+  const query = { ...queryOf(c, auditQuery), limit: ENTRIES_PER_PAGE };
+  if (query.format === "csv") return fileOf(c, auditCalls.list, query);
+  const { audit, next } = await auditCalls.list.run(inputOf(c, { query }));
+  const shown = c.req.query();
+  const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, before: "" });
+  return page(
+    c,
+    { title: "Audit", actions: <CsvLink c={c} /> },
+    <>
+      <Filters
+        c={c}
+        schema={auditQuery}
+        names={["object", "actor", "call", "from", "to"]}
+        texts={shown}
+        own={{ call: { choices: CHANGES } }}
+        presets={[
+          ["All entries", PATH],
+          ["Today", preset(daysBefore(0))],
+          ["Yesterday", preset(daysBefore(1), daysBefore(0))],
+          ["7 days", preset(daysBefore(6))],
+        ]}
+      />
+      {audit.length === 0 ? (
+        <p class="row muted">
+          <NoRows c={c} noun="entry" />
+        </p>
+      ) : (
+        [...Map.groupBy(audit, ({ at }) => formatDay(at))].map(([day, entries]) => (
+          <section>
+            <h2>{day}</h2>
+            <ol class="feed">
+              {deedsIn(entries).map((deed) => (
+                <Entry deed={deed} when={<Minute iso={deed[0].at} />} />
+              ))}
+            </ol>
+          </section>
+        ))
+      )}
+      <Pages c={c} next={next} by="before" />
+    </>,
+  );
+});
+
+function Minute({ iso }: { readonly iso: string }) {
+  return (
+    <time datetime={iso} title={formatTime(iso)}>
+      {iso.slice(11, 16)}
+    </time>
+  );
+}

@@ -1,0 +1,78 @@
+/** `/console/bans` lists live and past bans, and lifts live bans. */
+import { Hono } from "hono";
+import { banCalls } from "../../../admin/bans/calls.ts";
+import { type ListedBan, listBans } from "../../../admin/bans/list-sql.ts";
+import { banQuery } from "../../../admin/bans/schema.ts";
+import { fileOf } from "../../../admin/serve.ts";
+import type { AppEnv } from "../../../context.ts";
+import { openDatabase } from "../../../db/database.ts";
+import { nowSeconds } from "../../../text/time.ts";
+import { addressOf, queryOf } from "../../kit/forms.ts";
+import { CsvLink, Pages, Presets } from "../../kit/list.tsx";
+import { page } from "../../kit/page.tsx";
+import { Basis, type Column, Table, Time } from "../../kit/ui.tsx";
+import { BAN_COLUMNS } from "./columns.tsx";
+
+const PATH = "/console/bans";
+const BANS_PER_PAGE = 50;
+
+export const banPages = new Hono<AppEnv>().get("/", async (c) => {
+  const query = queryOf(c, banQuery, { state: "live" });
+  if (query.format === "csv") return fileOf(c, banCalls.list, query);
+  // The call lacks the version of the key, which the form that lifts a ban sends.
+  const filter = { ...query, limit: BANS_PER_PAGE };
+  const { bans, next } = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
+  const isPast = query.state === "past";
+  const columns = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
+  return page(
+    c,
+    { title: "Bans", actions: <CsvLink c={c} /> },
+    <>
+      <Presets
+        links={[
+          ["Live", PATH, !isPast],
+          ["Past", addressOf(PATH, { state: "past" }), isPast],
+        ]}
+      />
+      <Table
+        caption={isPast ? "Past bans" : "Live bans"}
+        columns={columns}
+        rows={bans}
+        empty={isPast ? "No ban has ended." : "No key is banned. To ban a key, open its page."}
+      />
+      <Pages c={c} next={next} />
+    </>,
+  );
+});
+
+const { key, owner, why, began, ends } = BAN_COLUMNS;
+const COLUMNS = [key, owner, why, began];
+const LIVE_COLUMNS = [...COLUMNS, ends];
+
+const LIFT: Column<ListedBan> = {
+  name: "Action",
+  cell: ({ ban, keyVersion }) => (
+    <form method="post" action={`/console/keys/${ban.keyId}/lift`}>
+      <Basis version={keyVersion} />
+      <button type="submit" class="button small">
+        Lift
+      </button>
+    </form>
+  ),
+};
+
+const PAST_COLUMNS: readonly Column<ListedBan>[] = [
+  ...COLUMNS,
+  { name: "Scheduled end", cell: ({ ban }) => <Time iso={ban.endsAt} /> },
+  {
+    name: "Lifted",
+    cell: ({ ban }) =>
+      ban.liftedAt === null ? (
+        "–"
+      ) : (
+        <>
+          <Time iso={ban.liftedAt} /> by {ban.liftedBy}
+        </>
+      ),
+  },
+];

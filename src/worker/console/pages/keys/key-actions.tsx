@@ -1,0 +1,301 @@
+/** Lists what an operator can do to a key. Each action has a form, a call, and an action that undoes it. */
+import type { Child } from "hono/jsx";
+import type * as v from "valibot";
+import type { AuditView } from "../../../admin/audit/schema.ts";
+import { banCalls } from "../../../admin/bans/calls.ts";
+import { banRequest } from "../../../admin/bans/schema.ts";
+import type { Call } from "../../../admin/call.ts";
+import { keyCalls } from "../../../admin/keys/calls.ts";
+import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
+import type { Limit, PlanView } from "../../../admin/plans/schema.ts";
+import type { Effective } from "../../../admin/tell-limiters.ts";
+import type { ObjectSchema } from "../../../text/check-schema.ts";
+import { formatNumber, formatTime } from "../../../text/format.ts";
+import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
+import { type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { Fields } from "../../kit/fields.tsx";
+import { type Typed, textsOf } from "../../kit/members.ts";
+import { APPLY, HiddenFields } from "../../kit/preview.tsx";
+import { Basis, Check } from "../../kit/ui.tsx";
+import { KeyFields } from "./key-fields.tsx";
+
+/** A key as its page shows it. */
+export type ShownKey = {
+  readonly key: KeyView;
+  readonly isBanned: boolean;
+  readonly plans: readonly PlanView[];
+};
+
+export type Changed = { readonly version: number; readonly effective: Effective };
+
+type Action = {
+  readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Changed>;
+  readonly title: string | ((shown: ShownKey) => string);
+  /** The page says this after the action. */
+  readonly done: string;
+  readonly isDangerous?: true;
+  readonly isOffered?: (shown: ShownKey) => boolean;
+  /** An action without a form here has its form elsewhere on the page. */
+  readonly form?: (shown: ShownKey, texts: Typed) => Child;
+  /** Returns the texts that the fields show at first. */
+  readonly texts?: (shown: ShownKey) => Typed;
+  /** The form sends only fields whose text was changed. */
+  readonly sendsChanges?: true;
+  /** The members that a form without fields sends. */
+  readonly sends?: Typed;
+  /** The status that the change gives the key. */
+  readonly status?: KeyView["status"];
+  /** Returns the action that brings back the state before, or undefined. */
+  readonly undo?: (was: Was) => Undo | undefined;
+};
+
+/** The members of the key, or its ban, before the change. The audit log has them. */
+type Was = {
+  readonly temporaryLimits?: KeyView["temporaryLimits"];
+  readonly endsAt?: string;
+  readonly reason?: string | null;
+};
+/** The action that brings back the state before, with the texts of its fields. */
+type Undo = { readonly action: string; readonly typed?: Typed };
+
+/** The choices of the grace, by seconds. */
+const GRACE = {
+  0: "end at once",
+  3600: "stay valid for 1 hour",
+  86400: "stay valid for 1 day",
+  604800: "stay valid for 7 days",
+  2592000: "stay valid for 30 days",
+};
+
+/** The reason of a ban that no operator has set. */
+export const STRIKES_REASON = "requests went on after the limit was used up";
+
+/** The last part of an action's address names it. The page shows the actions in this order. */
+export const ACTIONS: Readonly<Record<string, Action>> = {
+  edit: {
+    call: keyCalls.update,
+    title: "Change key",
+    done: "The key was changed.",
+    texts: ({ key }) => textsOf(keyUpdate, key),
+    sendsChanges: true,
+    form: ({ plans }, texts) => <KeyFields texts={texts} plans={plans} />,
+    undo: (was) => ({ action: "edit", typed: textsOf(keyUpdate, was) }),
+  },
+  limit: {
+    call: keyCalls.limitTemporarily,
+    title: "Set temporary limit",
+    done: "The key has temporary limits.",
+    texts: (shown) => ({
+      requestsPerMinute: String(2 * permanentLimit(shown, "requestsPerMinute")),
+      requestsPerDay: String(2 * permanentLimit(shown, "requestsPerDay")),
+      days: "1",
+    }),
+    form: (shown, texts) => (
+      <>
+        <p>Twice the permanent limits until tomorrow, unless you change the fields.</p>
+        <Fields
+          schema={temporaryLimits}
+          form="limit"
+          names={[["requestsPerMinute", "requestsPerDay"], "days", "reason"]}
+          texts={texts}
+          own={{
+            requestsPerMinute: limitHint(shown, "requestsPerMinute"),
+            requestsPerDay: limitHint(shown, "requestsPerDay"),
+            days: { hint: `1: until ${endOfDays(1)}. 7: until ${endOfDays(7)}.` },
+          }}
+        />
+      </>
+    ),
+    undo: (was) => limitAgain(was) ?? { action: "unlimit" },
+  },
+  unlimit: {
+    call: keyCalls.endTemporaryLimits,
+    title: "End temporary limit",
+    done: "The temporary limits were ended.",
+    isOffered: ({ key }) => key.temporaryLimits !== null,
+    form: () => <p>The permanent limits apply from the next request on.</p>,
+    undo: (was) => limitAgain(was),
+  },
+  rotate: {
+    call: keyCalls.rotate,
+    title: "Rotate secret",
+    done: "The key has a new secret.",
+    texts: () => ({ graceSeconds: "86400" }),
+    form: (_, texts) => (
+      <Fields
+        schema={rotation}
+        form="rotate"
+        names={["graceSeconds"]}
+        texts={texts}
+        own={{ graceSeconds: { choices: GRACE } }}
+      />
+    ),
+  },
+  retire: { call: keyCalls.retire, title: "Retire", done: "The secret is retired." },
+  lift: {
+    call: banCalls.lift,
+    title: "Lift ban",
+    done: "The ban was lifted.",
+    isOffered: ({ isBanned }) => isBanned,
+    form: () => <p>The key works again on its next request. Its strikes begin anew.</p>,
+    undo: (was) => banAgain(was),
+  },
+  enable: {
+    call: keyCalls.update,
+    title: "Enable key",
+    done: "The key is enabled.",
+    sends: { disabled: "false" },
+    status: "active",
+    isOffered: ({ key }) => key.status === "disabled",
+    form: () => <p>The key works again on its next request.</p>,
+    undo: () => ({ action: "disable" }),
+  },
+  ban: {
+    call: banCalls.set,
+    title: ({ isBanned }) => (isBanned ? "Replace ban" : "Ban key"),
+    done: "The key is banned.",
+    isDangerous: true,
+    texts: () => ({ seconds: "1", "seconds.unit": String(DAY_SECONDS) }),
+    form: (_, texts) => <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} />,
+    undo: (was) => banAgain(was) ?? { action: "lift" },
+  },
+  disable: {
+    call: keyCalls.update,
+    title: "Disable key",
+    done: "The key is disabled.",
+    isDangerous: true,
+    sends: { disabled: "true" },
+    status: "disabled",
+    isOffered: ({ key }) => key.status !== "disabled",
+    form: () => <p>Every request with the key is a 401 until the key is enabled.</p>,
+    undo: () => ({ action: "enable" }),
+  },
+  revoke: {
+    call: keyCalls.revoke,
+    title: "Revoke key",
+    done: "The key is revoked.",
+    isDangerous: true,
+    status: "revoked",
+    form: () => (
+      <>
+        <p>Every request with the key is a 401 from now on. This cannot be undone.</p>
+        <Check name="sure" label="Revoke it for good" attributes={{ required: true }} />
+      </>
+    ),
+  },
+};
+
+export function permanentLimit({ key, plans }: ShownKey, name: Limit): number {
+  return key[name] ?? plans.find(({ id }) => id === key.plan)?.[name] ?? 0;
+}
+
+function limitHint(shown: ShownKey, name: Limit) {
+  const [now, permanent] = [shown.key.limits[name], permanentLimit(shown, name)].map(formatNumber);
+  return { hint: `Now ${now}. Empty: the permanent ${permanent}.` };
+}
+
+function endOfDays(days: number): string {
+  return formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
+}
+
+/** Sets the temporary limits again, until the end that they had. */
+function limitAgain({ temporaryLimits: limits = null }: Was): Undo | undefined {
+  const untilSeconds = limits === null ? 0 : Date.parse(limits.until) / 1000;
+  const days = (untilSeconds - midnightAfter(nowSeconds(), 0)) / DAY_SECONDS;
+  return days > 0 ? { action: "limit", typed: textsOf(temporaryLimits, { ...limits, days }) } : undefined;
+}
+
+/** Sets the ban again, until the end that it had. */
+function banAgain({ endsAt, reason }: Was): Undo | undefined {
+  const seconds = endsAt === undefined ? 0 : Date.parse(endsAt) / 1000 - nowSeconds();
+  if (seconds <= 0) return undefined;
+  return { action: "ban", typed: textsOf(banRequest, { seconds, reason: reason ?? STRIKES_REASON }) };
+}
+
+/** A GET of this address shows the form, and a POST makes the change. */
+export function addressOfAction(key: KeyView, name: string): string {
+  return `/console/keys/${key.id}/${name}`;
+}
+
+export function titleOf(shown: ShownKey, { title }: Pick<Action, "title">): string {
+  return typeof title === "string" ? title : title(shown);
+}
+
+/** Returns the actions that the page offers. */
+function offered(shown: ShownKey): readonly [name: string, action: Action][] {
+  if (shown.key.status === "revoked") return [];
+  return Object.entries(ACTIONS).filter(
+    ([, { form, isOffered }]) => form !== undefined && (isOffered?.(shown) ?? true),
+  );
+}
+
+type ActionsProps = { readonly shown: ShownKey; readonly open: string | undefined };
+
+export function ActionLinks({ shown, open }: ActionsProps) {
+  const links = offered(shown).map(([name, action]) => (
+    <a
+      href={addressOfAction(shown.key, name)}
+      class={action.isDangerous ? "button danger" : "button"}
+      aria-current={name === open ? "true" : undefined}
+    >
+      {titleOf(shown, action)}
+    </a>
+  ));
+  return (
+    <nav class="row" aria-label="Actions">
+      {links}
+    </nav>
+  );
+}
+
+type FormProps = ActionsProps & { readonly failure: Failure | undefined };
+
+/** Shows the form of the open action, and moves the focus there. */
+export function ActionForm({ shown, open, failure }: FormProps) {
+  const [name, action] = offered(shown).find(([each]) => each === open) ?? [];
+  if (name === undefined || action === undefined) return <FailureNotice failure={failure} />;
+  const { version } = shown.key;
+  const title = titleOf(shown, action);
+  const texts = action.texts?.(shown) ?? {};
+  return (
+    <section class="panel" aria-label={title} tabindex={-1} autofocus>
+      <h2>{title}</h2>
+      <FailureNotice failure={failure} />
+      <form method="post" action={addressOfAction(shown.key, name)}>
+        <Basis version={version} texts={action.sendsChanges ? texts : {}} />
+        {action.form?.(shown, { ...texts, ...failure?.typed })}
+        <div class="row">
+          <button type="submit" class={action.isDangerous ? "button danger" : "button primary"}>
+            {action.call.preview ? "Preview" : title}
+          </button>
+          <a class="button" href={`/console/keys/${shown.key.id}`}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </section>
+  );
+}
+
+/** Tells whether the action made the change. Changes of members and of the status have the same call. */
+export function hasMade({ call, status }: Action, change: AuditView): boolean {
+  return change.call === call.id && Object(change.after).status === status;
+}
+
+/** `change` is the last change of the key. */
+type UndoProps = { readonly keyView: KeyView; readonly action: Action; readonly change: AuditView };
+
+/** The form has the version that the action left, so it undoes no later change. */
+export function UndoForm({ keyView, action, change }: UndoProps) {
+  const undo = action.undo?.((change.before ?? {}) as Was); // `make` wrote it
+  if (undo === undefined) return null;
+  return (
+    <form method="post" action={addressOfAction(keyView, undo.action)}>
+      <Basis version={keyView.version} />
+      <HiddenFields typed={{ ...undo.typed, ...APPLY }} />
+      <button type="submit" class="button small">
+        Undo
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,36 @@
+/** The fields of the forms that create and change a key. */
+
+import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
+import type { PlanView } from "../../../admin/plans/schema.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { Fields } from "../../kit/fields.tsx";
+import type { Typed } from "../../kit/members.ts";
+
+const BEFORE_PLACE = [
+  "name",
+  ["ownerName", "ownerEmail"],
+  "plan",
+  ["requestsPerMinute", "requestsPerDay"],
+  "expiresAt",
+  "note",
+] as const;
+
+type Props = { readonly texts: Typed; readonly plans: readonly PlanView[]; readonly isNew?: boolean };
+
+export function KeyFields({ texts, plans, isNew = false }: Props) {
+  const own = {
+    plan: { choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])) },
+    location: { choices: { "": "Near the first request" } },
+  };
+  const shared = { form: "key", texts, own };
+  return isNew ? (
+    <Fields schema={newKey} names={[...BEFORE_PLACE, "location"]} {...shared} />
+  ) : (
+    <Fields schema={keyUpdate} names={BEFORE_PLACE} {...shared} />
+  );
+}
+
+function limitsOf({ requestsPerMinute, requestsPerDay }: PlanView): string {
+  if (requestsPerMinute === null || requestsPerDay === null) return "own limits";
+  return `${formatNumber(requestsPerMinute)} a minute, ${formatNumber(requestsPerDay)} a day`;
+}

@@ -1,0 +1,330 @@
+/** `/console/keys/{id}` shows problems, usage, history and actions of a key. */
+import { type Context, Hono } from "hono";
+import type * as v from "valibot";
+import { listEvents } from "../../../admin/keys/history.ts";
+import { look } from "../../../admin/keys/live.ts";
+import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
+import type { Limit } from "../../../admin/plans/schema.ts";
+import { listPlans } from "../../../admin/plans/sql.ts";
+import type { HourUsage } from "../../../admin/usage/schema.ts";
+import { lastHours, listHours, listUsageOverTime } from "../../../admin/usage/service.ts";
+import type { AppEnv } from "../../../context.ts";
+import { openDatabase } from "../../../db/database.ts";
+import { formatNumber, formatTime } from "../../../text/format.ts";
+import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
+import { answerForm, type Failure } from "../../kit/failure.tsx";
+import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
+import { Presets } from "../../kit/list.tsx";
+import { docsUrl, page } from "../../kit/page.tsx";
+import { previewOf } from "../../kit/preview.tsx";
+import {
+  Badge,
+  Basis,
+  type Column,
+  Day,
+  Facts,
+  Gauge,
+  MailTo,
+  Notice,
+  Owner,
+  Relative,
+  Table,
+  Time,
+} from "../../kit/ui.tsx";
+import { Entry } from "../audit/entry.tsx";
+import { secretPage } from "./issued-secret.tsx";
+import {
+  ACTIONS,
+  ActionForm,
+  ActionLinks,
+  addressOfAction,
+  type Changed,
+  hasMade,
+  permanentLimit,
+  type ShownKey,
+  UndoForm,
+} from "./key-actions.tsx";
+import { Problems } from "./key-problems.tsx";
+
+const EVENTS_SHOWN = 5;
+const MINUTES_SHOWN = 10;
+const MINUTES_SHOWN_AT_MOST = 500;
+
+type KeyContext = Context<AppEnv, "/:id/:action?">;
+
+export const keyPages = new Hono<AppEnv>()
+  .get("/:id", (c) => showKey(c))
+  .get("/:id/:action", (c) => showKey(c));
+
+for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
+  keyPages.post(`/:id/${name}`, (c: KeyContext) =>
+    answerForm(c, name, showKey, async (typed) => {
+      const id = c.req.param("id");
+      const back = `/console/keys/${id}`;
+      const sent = sends === undefined ? typed : { version: typed.version ?? "", ...sends };
+      const named = { id, partId: typed.secret ?? "" };
+      const preview = await previewOf(c, call, sent, named, back);
+      if (preview !== undefined) return preview;
+      const made = await sendForm(c, call, sent, named);
+      if (!hasSecret(made)) return c.redirect(doneAddress(back, name, made), 303);
+      return secretPage(c, "Secret rotated", made, `takes the new secret ${made.effective}.`);
+    }),
+  );
+}
+
+function hasSecret(made: Changed): made is v.InferOutput<typeof rotatedKey> {
+  return "key" in made;
+}
+
+async function showKey(c: KeyContext, failure?: Failure) {
+  const id = c.req.param("id");
+  const path = `/console/keys/${id}`;
+  const db = openDatabase(c.env.DB);
+  const { key, live } = await look(c.env, id, "flushAndInspect");
+  const shownRange = rangeIn(c, "24h");
+  const [hours, usage, history, plans] = await Promise.all([
+    listHours(db, id, lastHours(7 * 24)),
+    listUsageOverTime(db, { ...shownRange.range(), key: id }, shownRange.by),
+    listEvents(db, id, { limit: EVENTS_SHOWN }),
+    listPlans(db),
+  ]);
+  const isBanned = live?.ban != null || key.bannedUntil !== null;
+  const shown: ShownKey = { key, isBanned, plans };
+  const open = c.var.mayOnlyRead ? undefined : (failure?.action ?? c.req.param("action"));
+  return page(
+    c,
+    {
+      title: key.name,
+      actions: (
+        <>
+          <Badge status={isBanned && key.status === "active" ? "banned" : key.status} />
+          {!c.var.mayOnlyRead && <ActionLinks shown={shown} open={open} />}
+        </>
+      ),
+      status: failure?.status ?? 200,
+    },
+    <>
+      <Done c={c} keyView={key} events={history.events} />
+      <ActionForm shown={shown} open={open} failure={failure} />
+      <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
+      <div class="now">
+        <Live live={live} />
+        <section>
+          <div class="section-head">
+            <h2>Usage</h2>
+            <RangeLinks c={c} shown={shownRange} />
+          </div>
+          <UsageChart title={`Last ${shownRange.name}`} rows={usage} by={shownRange.by} />
+        </section>
+      </div>
+      <div class="columns">
+        <section>
+          <h2>About</h2>
+          <About shown={shown} />
+        </section>
+        <div>
+          <section id="refused">
+            <h2>Refused requests, last 7 days</h2>
+            <RefusedMinutes hours={hours} path={path} showsAll={c.req.query("refused") === "all"} />
+          </section>
+          <section>
+            <h2>Secrets</h2>
+            <Secrets keyView={key} mayChange={!c.var.mayOnlyRead} />
+          </section>
+        </div>
+      </div>
+      <section>
+        <h2>History</h2>
+        <History events={history.events} />
+        {history.next !== null && (
+          <Presets
+            links={[
+              ["All changes", addressOf("/console/audit", { object: id })],
+              ["All bans", addressOf("/console/bans", { state: "past", key: id })],
+            ]}
+          />
+        )}
+      </section>
+    </>,
+  );
+}
+
+type DoneProps = {
+  readonly c: KeyContext;
+  readonly keyView: KeyView;
+  readonly events: readonly KeyEvent[];
+};
+
+/** Says what the last form did, if the audit log says so too, since anybody can make an address. */
+function Done({ c, keyView, events }: DoneProps) {
+  const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
+  const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
+  if (action === undefined || change === undefined || !hasMade(action, change)) return null;
+  return (
+    <Notice kind="good">
+      <p>
+        {action.done} It takes effect {effectIn(c)}.
+      </p>
+      {!c.var.mayOnlyRead && <UndoForm keyView={keyView} action={action} change={change} />}
+    </Notice>
+  );
+}
+
+function Live({ live }: { readonly live: LiveUsage | null }) {
+  if (live === null) return null;
+  const { minute, day, strikes } = live;
+  return (
+    <section class="tiles" aria-label="Now">
+      <Gauge name="This minute" used={minute.used} limit={minute.limit}>
+        Resets <Relative iso={minute.resetsAt} />
+      </Gauge>
+      <Gauge name="Today" used={day.used} limit={day.limit}>
+        Resets <Relative iso={day.resetsAt} />
+      </Gauge>
+      <div class="tile">
+        <h2>Strikes</h2>
+        <p>
+          <strong>{formatNumber(strikes)}</strong>
+        </p>
+        <p class="muted">
+          Seconds in which the key went on after the limit was used up. 20 of them lead to{" "}
+          <a href={docsUrl("promises.md#the-ban-rule")}>a ban</a>.
+        </p>
+      </div>
+    </section>
+  );
+}
+
+/** `2,000 until 25 Nov 2026, 00:00 UTC, then 1,000 (own limit)` */
+function limitText(shown: ShownKey, name: Limit): string {
+  const { key } = shown;
+  const permanent = formatNumber(permanentLimit(shown, name));
+  const origin = `${permanent} (${key[name] === null ? "of the plan" : "own limit"})`;
+  const temporary = key.temporaryLimits?.[name] ?? null;
+  if (key.temporaryLimits === null || temporary === null) return origin;
+  return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
+}
+
+function About({ shown }: { readonly shown: ShownKey }) {
+  const { key } = shown;
+  return (
+    <Facts
+      facts={[
+        [
+          "Id",
+          <>
+            <code id="key-id">{key.id}</code>{" "}
+            <button type="button" class="button small" data-copy="key-id" hidden>
+              Copy
+            </button>
+          </>,
+        ],
+        ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
+        ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : "–"],
+        ["Plan", key.plan],
+        ["Per minute", limitText(shown, "requestsPerMinute")],
+        ["Per day", limitText(shown, "requestsPerDay")],
+        ["Expires", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
+        ["Created", <Time iso={key.createdAt} />],
+        ["First used", <Time iso={key.firstUsedAt} />],
+        ["Last used", <Day iso={key.lastUsedDay} />],
+        ["Location", key.location ?? "near the first request"],
+        ["Note", key.note ?? "–"],
+      ]}
+    />
+  );
+}
+
+function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
+  const isValid = ({ expiresAt }: SecretView) => expiresAt === null || Date.parse(expiresAt) > Date.now();
+  const canRetire = mayChange && keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
+  const retire: Column<SecretView>["cell"] = (secret) =>
+    isValid(secret) ? (
+      <form method="post" action={addressOfAction(keyView, "retire")}>
+        <Basis version={keyView.version} />
+        <input type="hidden" name="secret" value={secret.id} />
+        <button type="submit" class="button small danger">
+          Retire
+        </button>
+      </form>
+    ) : undefined;
+  return (
+    <Table
+      caption="Secrets"
+      columns={[
+        { name: "Secret", cell: ({ hint }) => <code>{hint}</code> },
+        { name: "Created", cell: ({ createdAt }) => <Time iso={createdAt} /> },
+        {
+          name: "Valid until",
+          cell: (secret) => (secret.expiresAt === null ? "no end" : <Time iso={secret.expiresAt} />),
+        },
+        ...(canRetire ? [{ name: "Action", cell: retire }] : []),
+      ]}
+      rows={keyView.secrets.toReversed()}
+      empty="The key has no secret."
+    />
+  );
+}
+
+type RefusedProps = {
+  readonly hours: readonly HourUsage[];
+  readonly path: string;
+  readonly showsAll: boolean;
+};
+
+function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
+  const minutes = hours.flatMap(({ refusedMinutes }) => refusedMinutes);
+  const shown = minutes.slice(-(showsAll ? MINUTES_SHOWN_AT_MOST : MINUTES_SHOWN)).toReversed();
+  return (
+    <>
+      <Table
+        caption="Minutes with refused requests"
+        columns={[
+          { name: "Minute", cell: ({ at }) => <Time iso={at} /> },
+          {
+            name: "Refused by",
+            cell: ({ by }) =>
+              Object.entries(by)
+                .map(
+                  ([name, count]) =>
+                    `${name === "ban" ? "ban" : `limit per ${name}`}: ${formatNumber(count)}`,
+                )
+                .join(", "),
+          },
+        ]}
+        rows={shown}
+        empty="No request was refused."
+      />
+      {shown.length < minutes.length &&
+        (showsAll ? (
+          <p class="hint">
+            The latest {shown.length} of {formatNumber(minutes.length)} minutes.
+          </p>
+        ) : (
+          <a href={`${addressOf(path, { refused: "all" })}#refused`}>
+            Show all {formatNumber(minutes.length)}
+          </a>
+        ))}
+    </>
+  );
+}
+
+/** Leaves out bans by operators, because the list has them as changes. */
+function History({ events }: { readonly events: readonly KeyEvent[] }) {
+  const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
+  if (shown.length === 0) return <p class="muted">Nothing yet.</p>;
+  return (
+    <ol class="feed">
+      {shown.map((event) =>
+        event.kind === "change" ? (
+          <Entry deed={[event.change]} when={<Time iso={event.at} />} />
+        ) : (
+          <li>
+            <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}
+            {formatNumber(event.ban.strikes)} strikes until <Time iso={event.ban.endsAt} />
+          </li>
+        ),
+      )}
+    </ol>
+  );
+}

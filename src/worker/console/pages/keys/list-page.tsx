@@ -1,0 +1,206 @@
+/** `/console/keys` lists keys and creates them. */
+import { Hono } from "hono";
+import { keyCalls } from "../../../admin/keys/calls.ts";
+import { findDaysOfKeys } from "../../../admin/keys/list-sql.ts";
+import { newKeyId } from "../../../admin/keys/mint.ts";
+import { type KeyView, keyQuery } from "../../../admin/keys/schema.ts";
+import { planCalls } from "../../../admin/plans/calls.ts";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { countedUntil, lastDays } from "../../../admin/usage/service.ts";
+import type { AppEnv } from "../../../context.ts";
+import { openDatabase } from "../../../db/database.ts";
+import type { KEY_SORTS } from "../../../db/values.ts";
+import { formatNumber, formatPercent } from "../../../text/format.ts";
+import { isInt64 } from "../../../text/int64.ts";
+import { DAY_SECONDS, daysBefore, midnightAfter, nowSeconds } from "../../../text/time.ts";
+import { AsOf, Sparkline } from "../../kit/chart.tsx";
+import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
+import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { Badge, type Column, Day, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
+import { secretPage } from "./issued-secret.tsx";
+import { KeyFields } from "./key-fields.tsx";
+
+const PATH = "/console/keys";
+const KEYS_PER_PAGE = 50;
+/** The filters are a part of the address, which can be logged. */
+const NO_SECRET = {
+  pattern: "(?!.*sok_[0-9A-Za-z]{8}).*",
+  title: "Paste a secret into the search field of the bar.",
+};
+
+const CREATE = (
+  <a class="button primary" href={`${PATH}/new`}>
+    Create key
+  </a>
+);
+
+export const keyListPages = new Hono<AppEnv>()
+  .get("/", async (c) => {
+    const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, keyCalls.list, query);
+    const { keys, next } = await keyCalls.list.run(inputOf(c, { query }));
+    const daysOf = await daysOfKeys(c, keys);
+    const shown = c.req.query();
+    const usable = { status: "usable" };
+    return page(
+      c,
+      {
+        title: "Keys",
+        actions: (
+          <>
+            <CsvLink c={c} />
+            {!c.var.mayOnlyRead && CREATE}
+          </>
+        ),
+      },
+      <>
+        <Filters
+          c={c}
+          schema={keyQuery}
+          names={["search", "status", "plan", "expiringBefore", "unusedSince"]}
+          texts={shown}
+          own={{ search: { attributes: NO_SECRET }, status: { choices: { usable: "active or banned" } } }}
+          presets={[
+            ["All keys", PATH],
+            ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
+            ["Banned", addressOf(PATH, { status: "banned" })],
+            ["Most used today", addressOf(PATH, { sort: "used", direction: "desc" })],
+            [
+              "Expire within 30 days",
+              addressOf(PATH, { ...usable, expiringBefore: daysBefore(-30), sort: "expiry" }),
+            ],
+            ["Unused for 30 days", addressOf(PATH, { ...usable, unusedSince: daysBefore(30) })],
+          ]}
+        >
+          {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
+          {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
+        </Filters>
+        <Table
+          caption="Keys"
+          columns={columnsOf(sortedBy(c, query), daysOf)}
+          rows={keys}
+          empty={
+            <NoRows c={c} noun="key">
+              {shown.search && <OrdersToo text={shown.search} />}
+              {!c.var.mayOnlyRead && CREATE}
+            </NoRows>
+          }
+        />
+        {keys.length > 0 && (
+          <p class="hint">
+            Used today: <AsOf iso={countedUntil(lastDays(1))} />
+          </p>
+        )}
+        <Pages c={c} next={next} />
+      </>,
+    );
+  })
+
+  .get("/new", (c) => createPage(c))
+
+  .post("/new", (c) =>
+    answerForm(c, "create", createPage, async (typed) => {
+      const key = await sendForm(c, keyCalls.create, typed);
+      const { requestsPerMinute, requestsPerDay } = key.limits;
+      const limits = `${formatNumber(requestsPerMinute)} requests a minute and ${formatNumber(requestsPerDay)} a day`;
+      return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
+    }),
+  );
+
+/** The search field of the bar leads here if it finds neither a key nor an order. */
+function OrdersToo({ text }: { readonly text: string }) {
+  if (!isInt64(text)) return <>No order has this id either. </>;
+  return (
+    <>
+      <a href={`/console/orders/${text}`}>Look for order {text}</a>.{" "}
+    </>
+  );
+}
+
+async function createPage(c: ConsoleContext, failure?: Failure) {
+  const id = failure?.typed.id ?? newKeyId();
+  if (c.var.mayOnlyRead) return c.redirect(PATH);
+  const { plans } = await planCalls.list.run(inputOf(c, {}));
+  return page(
+    c,
+    { title: "Create key", status: failure?.status ?? 200 },
+    <form method="post" class="panel">
+      <FailureNotice failure={failure} />
+      {failure?.status === 409 && (
+        <Notice kind="warn">
+          <p>
+            <a href={`${PATH}/${id}`}>Look at the key</a>: if its secret is lost, rotate the key.
+          </p>
+        </Notice>
+      )}
+      <input type="hidden" name="id" value={id} />
+      <KeyFields isNew texts={failure?.typed ?? { plan: "free" }} plans={plans} />
+      <button type="submit" class="button primary">
+        Create key
+      </button>
+    </form>,
+  );
+}
+
+const SPARKLINE_DAYS = 14;
+
+type DaysOf = (key: KeyView) => { readonly admitted: number; readonly isRefused: boolean }[];
+
+/** Reads the last days of each key, today included. */
+async function daysOfKeys(c: ConsoleContext, keys: readonly KeyView[]): Promise<DaysOf> {
+  const from = midnightAfter(nowSeconds(), 1 - SPARKLINE_DAYS);
+  const ids = keys.map(({ id }) => id);
+  const rows = await findDaysOfKeys(openDatabase(c.env.DB), ids, from);
+  const placeOf = (keyId: string, day: number) => `${keyId} ${day}`;
+  const found = new Map(rows.map((row) => [placeOf(row.keyId, row.day), row]));
+  return ({ id }) =>
+    Array.from({ length: SPARKLINE_DAYS }, (_, i) => {
+      const row = found.get(placeOf(id, from + i * DAY_SECONDS));
+      return { admitted: row?.admitted ?? 0, isRefused: row?.isRefused === 1 };
+    });
+}
+
+function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Column<KeyView>[] {
+  return [
+    { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
+    { name: "Owner", sort: by("owner"), cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
+    { name: "Status", cell: (key) => <StatusOf {...key} /> },
+    { name: "Plan", cell: ({ plan }) => plan },
+    {
+      name: "Used today",
+      isNumber: true,
+      sort: by("used", "desc"),
+      cell: ({ admittedToday, limits }) =>
+        admittedToday > 0
+          ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
+          : 0,
+    },
+    { name: `${SPARKLINE_DAYS} days`, cell: (key) => <Sparkline days={daysOf(key)} /> },
+    { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
+    {
+      name: "Expires",
+      sort: by("expiry"),
+      cell: ({ expiresAt }) => (expiresAt === null ? "–" : <Relative iso={expiresAt} />),
+    },
+    {
+      name: "Secret",
+      cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
+    },
+  ];
+}
+
+function StatusOf({ status, bannedUntil }: KeyView) {
+  return (
+    <>
+      <Badge status={status} />
+      {status === "banned" && bannedUntil !== null && (
+        <>
+          {" ends "}
+          <Relative iso={bannedUntil} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,192 @@
+/** `/console/orders` lists and ships orders, the highest ids first, and lists cancelled orders. */
+import { Hono } from "hono";
+import type { PropsWithChildren } from "hono/jsx";
+import { checked } from "../../../admin/http/request-validation.ts";
+import { orderCalls } from "../../../admin/orders/calls.ts";
+import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
+import { countOrders } from "../../../admin/orders/sql.ts";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
+import type { AppEnv } from "../../../context.ts";
+import { openDatabase } from "../../../db/database.ts";
+import { IN_STORE } from "../../../db/values.ts";
+import { invalidRequest } from "../../../platform/errors.ts";
+import { counted } from "../../../text/format.ts";
+import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { queryOf, receiveForm } from "../../kit/forms.ts";
+import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { Badge, Notice, Table, Time } from "../../kit/ui.tsx";
+import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
+
+const PATH = "/console/orders";
+const CANCELLED = `${PATH}/cancelled`;
+const ORDERS_PER_PAGE = 50;
+const BY_DEFAULT = { direction: "desc" };
+
+const LOAD = (
+  <a class="button primary" href={`${PATH}/load`}>
+    Load orders
+  </a>
+);
+
+type ShownOrders = { readonly orders: readonly ShownOrder[]; readonly next: string | null };
+type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
+
+export const orderListPages = new Hono<AppEnv>()
+  .get("/", (c) => {
+    const query = queryOf(c, orderQuery, BY_DEFAULT);
+    return query.format === "csv" ? fileOf(c, orderCalls.list, query) : showOrders(c);
+  })
+  .post("/", (c) =>
+    answerForm(
+      c,
+      "ship",
+      (context, failure) => showOrders(context, { failure }),
+      async () => {
+        const ids = (await receiveForm(c)).getAll("ids");
+        if (ids.length === 0) throw invalidRequest("Tick the orders to ship.");
+        const body = checked(c.env, orderShipment, { ids });
+        return showOrders(c, { shipment: await orderCalls.ship.run(inputOf(c, { body })) });
+      },
+    ),
+  )
+
+  .get("/cancelled", async (c) => {
+    const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
+    if (query.format === "csv") return fileOf(c, orderCalls.cancelled, query);
+    const answer = await orderCalls.cancelled.run(inputOf(c, { query }));
+    const { cancelled, next } = toShown<CancelledPage>(answer);
+    return page(
+      c,
+      { title: "Cancelled orders", actions: <Actions c={c} /> },
+      <>
+        <Tabs c={c} />
+        <Table
+          caption="Cancelled orders"
+          columns={[
+            { name: "Order", cell: ({ id }) => id },
+            ...MEMBER_COLUMNS,
+            {
+              name: "Cancelled by",
+              cell: ({ cancelledBy, cancelledByName }) => (
+                <a href={`/console/keys/${cancelledBy}`}>{cancelledByName ?? cancelledBy}</a>
+              ),
+            },
+            { name: "When", cell: ({ cancelledAt }) => <Time iso={cancelledAt} /> },
+            { name: "Request", cell: ({ requestId }) => <code>{requestId}</code> },
+          ]}
+          rows={cancelled}
+          empty="No order was cancelled."
+        />
+        <Pages c={c} next={next} by="before" />
+      </>,
+    );
+  });
+
+function Actions({ c }: { readonly c: ConsoleContext }) {
+  return (
+    <>
+      <CsvLink c={c} />
+      {!c.var.mayOnlyRead && LOAD}
+    </>
+  );
+}
+
+type Outcome = { readonly failure?: Failure; readonly shipment?: Shipment };
+
+async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}) {
+  const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE };
+  const [answer, total] = await Promise.all([
+    orderCalls.list.run(inputOf(c, { query })),
+    countOrders(openDatabase(c.env.DB), query),
+  ]);
+  const { orders, next } = toShown<ShownOrders>(answer);
+  const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => IN_STORE.includes(status));
+  const table = (
+    <Table
+      caption="Orders"
+      columns={[
+        {
+          name: "Order",
+          cell: (order) => (
+            <>
+              {mayShip && <Tick order={order} />}
+              <a href={`${PATH}/${order.id}`}>{order.id}</a>
+            </>
+          ),
+        },
+        ...MEMBER_COLUMNS,
+        { name: "Status", cell: ({ status }) => <Badge status={status} /> },
+      ]}
+      rows={orders}
+      empty={
+        <NoRows c={c} noun="order">
+          {!c.var.mayOnlyRead && LOAD}
+        </NoRows>
+      }
+    />
+  );
+  return page(
+    c,
+    { title: "Orders", actions: <Actions c={c} />, status: failure?.status ?? 200 },
+    <>
+      <FailureNotice failure={failure} />
+      {shipment && <Shipped shipment={shipment} />}
+      <Tabs c={c} />
+      <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
+      <p class="muted">{counted(total, "order")}</p>
+      {mayShip ? <ShipForm>{table}</ShipForm> : table}
+      <Pages c={c} next={next} />
+    </>,
+  );
+}
+
+/**
+ * A form without an action is sent to the address of the list, so the answer has the same filters.
+ * A script shows the first tick, and says on the button how many orders are ticked.
+ */
+function ShipForm({ children }: PropsWithChildren) {
+  return (
+    <form method="post" class="ticks">
+      <div class="tick-bar row">
+        <button type="submit" class="button primary" data-ticked="Ship">
+          Ship ticked orders
+        </button>
+        <label class="check" hidden>
+          <input type="checkbox" data-tick-all /> All on this page
+        </label>
+      </div>
+      {children}
+    </form>
+  );
+}
+
+function Tick({ order: { id, status } }: { readonly order: ShownOrder }) {
+  const label = `Ship order ${id}`;
+  return (
+    <input type="checkbox" name="ids" value={id} aria-label={label} disabled={!IN_STORE.includes(status)} />
+  );
+}
+
+function Shipped({ shipment: { shipped, unchanged, missing } }: { readonly shipment: Shipment }) {
+  return (
+    <Notice kind={unchanged.length + missing.length === 0 ? "good" : "warn"}>
+      <p>
+        {counted(shipped.length, "order")} shipped.
+        {unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`)}
+        {missing.map((id) => ` Order ${id} is gone: it was cancelled or deleted.`)}
+      </p>
+    </Notice>
+  );
+}
+
+function Tabs({ c }: { readonly c: ConsoleContext }) {
+  return (
+    <Presets
+      links={[
+        ["Orders", PATH, c.req.path === PATH],
+        ["Cancelled", CANCELLED, c.req.path === CANCELLED],
+      ]}
+    />
+  );
+}

@@ -1,0 +1,45 @@
+/** Orders in the form that the console shows. Integers have 64 bits, so they stay text. */
+
+import type { JsonText } from "../../../admin/call.ts";
+import { parseExactJson } from "../../../text/exact-json.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { type Column, Time } from "../../kit/ui.tsx";
+
+export type ShownOrder = {
+  readonly id: string;
+  readonly petId: string | null;
+  readonly quantity: string | null;
+  readonly shipDate: string | null;
+  readonly complete: boolean | null;
+  readonly status: string;
+  readonly version: string;
+};
+
+export type ShownCancellation = Omit<ShownOrder, "status" | "version"> & {
+  readonly number: string;
+  readonly cancelledAt: string;
+  readonly cancelledBy: string;
+  readonly cancelledByName: string | null;
+  readonly requestId: string;
+};
+
+export function toShown<Shown>({ text }: JsonText): Shown {
+  // The call's schema says which members the text has.
+  return parseExactJson(text, (_value, source) => source) as Shown;
+}
+
+export const MEMBER_COLUMNS: readonly Column<
+  Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">
+>[] = [
+  { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? "–" },
+  {
+    name: "Quantity",
+    isNumber: true,
+    cell: ({ quantity }) => (quantity === null ? "–" : formatNumber(BigInt(quantity))),
+  },
+  { name: "Ship date", cell: ({ shipDate }) => <Time iso={shipDate} /> },
+  {
+    name: "Complete",
+    cell: ({ complete }) => (complete === null ? "–" : complete ? "yes" : "no"),
+  },
+];

@@ -1,0 +1,87 @@
+/** `/console/plans` shows the plans, and changes their limits. */
+import { Hono } from "hono";
+import { planCalls } from "../../../admin/plans/calls.ts";
+import { LIMITS, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
+import { inputOf } from "../../../admin/serve.ts";
+import type { AppEnv } from "../../../context.ts";
+import { counted } from "../../../text/format.ts";
+import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { Fields } from "../../kit/fields.tsx";
+import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
+import { memberOf, textsOf } from "../../kit/members.ts";
+import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
+import { previewOf } from "../../kit/preview.tsx";
+import { Basis, Facts, Notice } from "../../kit/ui.tsx";
+
+export const planPages = new Hono<AppEnv>()
+  .get("/", (c) => plansPage(c))
+  .get("/:id", (c) => c.redirect("/console/plans"))
+
+  .post("/:id", (c) => {
+    const id = c.req.param("id");
+    return answerForm(c, id, plansPage, async (typed) => {
+      const preview = await previewOf(c, planCalls.update, typed, { id }, "/console/plans");
+      if (preview) return preview;
+      const plan = await sendForm(c, planCalls.update, typed, { id });
+      return c.redirect(doneAddress("/console/plans", id, plan), 303);
+    });
+  });
+
+async function plansPage(c: ConsoleContext, failure?: Failure) {
+  const { plans } = await planCalls.list.run(inputOf(c, {}));
+  const changed = plans.find((plan) => isDone(c, plan.id, plan));
+  return page(
+    c,
+    { title: "Plans", status: failure?.status ?? 200 },
+    <>
+      {changed && (
+        <Notice kind="good">
+          <p>
+            The plan {changed.id} was changed. The change takes effect {effectIn(c)} for its keys.
+          </p>
+        </Notice>
+      )}
+      <p class="muted">
+        The request limits of each plan. A key's own limits override those of its plan. An empty limit: each
+        key of the plan has its own. <a href={docsUrl("operate.md#plans")}>More about plans</a>
+      </p>
+      <div class="plans">
+        {plans.map((plan) =>
+          c.var.mayOnlyRead ? (
+            <div class="panel">
+              <Head plan={plan} />
+              <Facts facts={LIMITS.map((name) => [memberOf(planUpdate, name).title, plan[name] ?? "–"])} />
+            </div>
+          ) : (
+            <PlanForm plan={plan} failure={failure?.action === plan.id ? failure : undefined} />
+          ),
+        )}
+      </div>
+    </>,
+  );
+}
+
+function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
+  return (
+    <div class="section-head">
+      <h2>{id}</h2>
+      <a href={addressOf("/console/keys", { plan: id })}>{counted(keys, "key")}</a>
+    </div>
+  );
+}
+
+function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure: Failure | undefined }) {
+  const { id, version } = plan;
+  const shown = textsOf(planUpdate, plan);
+  return (
+    <form method="post" action={`/console/plans/${id}`} class="panel" aria-label={`Plan ${id}`}>
+      <Head plan={plan} />
+      <FailureNotice failure={failure} />
+      <Basis version={version} texts={shown} />
+      <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={{ ...shown, ...failure?.typed }} />
+      <button type="submit" class="button">
+        Preview
+      </button>
+    </form>
+  );
+}

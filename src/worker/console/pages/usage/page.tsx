@@ -1,0 +1,150 @@
+/** `/console/usage` and `/console/customers` sum the requests of a range by key, owner, plan, hour or day. */
+import { Hono } from "hono";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { usageCalls } from "../../../admin/usage/calls.ts";
+import {
+  directionOf,
+  type KeyUsageView,
+  type OwnerUsageView,
+  type PlanUsageView,
+  usageQuery,
+} from "../../../admin/usage/schema.ts";
+import type { Closeness } from "../../../admin/usage/sql.ts";
+import type { AppEnv } from "../../../context.ts";
+import type { UsageSort } from "../../../db/values.ts";
+import { counted, formatNumber } from "../../../text/format.ts";
+import { DAY_SECONDS, daysBefore } from "../../../text/time.ts";
+import { AsOf, figureColumns, UsageChart } from "../../kit/chart.tsx";
+import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
+import type { Typed } from "../../kit/members.ts";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { type Column, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
+import { adviceTo } from "./advice.ts";
+
+const ROWS_PER_PAGE = 50;
+const MAX_HOURS = 100_000;
+const ADVICES_SHOWN = 5;
+/** The page of customers has none of these filters: its rows are owners. */
+const GROUP_FILTERS = ["by", "key"] as const;
+
+export const usagePages = new Hono<AppEnv>().get("/", (c) => showUsage(c, "Usage", {}));
+
+/** Lists owners over 30 days. The owner who comes closest to a limit is first, and may need the next plan. */
+export const customerListPages = new Hono<AppEnv>().get("/", (c) =>
+  showUsage(c, "Customers", { by: "owner", sort: "near", from: daysBefore(29) }),
+);
+
+async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
+  const query = queryOf(c, usageQuery, byDefault);
+  if (query.format === "csv") return fileOf(c, usageCalls.list, query);
+  // A chart has every hour.
+  const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
+  const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
+  const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
+  const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
+  const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
+  const advices =
+    usage.by === "owner"
+      ? usage.rows.slice(0, ADVICES_SHOWN).flatMap((row) => adviceTo(row, days) ?? [])
+      : [];
+  const shown = { ...byDefault, ...c.req.query() };
+  const preset = (name: string, from: string, to = "") => {
+    const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
+    return [name, addressOf(c.req.path, { ...shown, from, to, after: "" }), isShown] as const;
+  };
+  return page(
+    c,
+    { title, actions: <CsvLink c={c} /> },
+    <>
+      <Filters
+        c={c}
+        schema={usageQuery}
+        names={["from", "to", ...(byDefault.by ? [] : GROUP_FILTERS), "owner", "plan"]}
+        texts={{ ...shown, from: usage.from.slice(0, 10) }}
+        button="Show"
+        presets={[
+          preset("Today", daysBefore(0)),
+          preset("Yesterday", daysBefore(1), daysBefore(0)),
+          preset("7 days", daysBefore(6)),
+          preset("30 days", daysBefore(29)),
+        ]}
+      />
+      <p>
+        <strong>{formatNumber(admitted)}</strong> admitted, <strong>{formatNumber(refused)}</strong> refused
+        by a limit, <strong>{formatNumber(refusedWhileBanned)}</strong> blocked by bans, of{" "}
+        {counted(keyCount, "key")}.
+      </p>
+      {advices.length > 0 && (
+        <Notice kind="warn">
+          {advices.map((advice) => (
+            <p>{advice}</p>
+          ))}
+        </Notice>
+      )}
+      {usage.by === "key" ? (
+        <Table caption="Usage by key" columns={keyColumns(sortBy)} rows={usage.rows} empty={NONE} />
+      ) : usage.by === "owner" ? (
+        <Table caption="Usage by owner" columns={ownerColumns(sortBy)} rows={usage.rows} empty={NONE} />
+      ) : usage.by === "plan" ? (
+        <Table caption="Usage by plan" columns={planColumns(sortBy)} rows={usage.rows} empty={NONE} />
+      ) : (
+        <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} />
+      )}
+      <p class="hint">
+        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf iso={usage.asOf} /> A day&apos;s
+        percentage is that of the limit of that day; near is a day at 80 % or more. An owner has the
+        percentages of the key that comes closest to its limit.
+      </p>
+      <Pages c={c} next={usage.next} />
+    </>,
+  );
+}
+
+const NONE = "No requests in this range.";
+
+function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
+  return [
+    {
+      name: "Key",
+      sort: by("name"),
+      cell: ({ keyId, keyName }) => <a href={`/console/keys/${keyId}`}>{keyName}</a>,
+    },
+    { name: "Owner", cell: ({ ownerName, ownerEmail }) => <Owner name={ownerName ?? ownerEmail} /> },
+    { name: "Plan", cell: ({ plan }) => plan },
+    {
+      name: "Of the limit",
+      isNumber: true,
+      sort: by("percent", "desc"),
+      cell: ({ percent }) => `${percent} %`,
+    },
+    ...closenessColumns(by),
+    ...figureColumns(by),
+  ];
+}
+
+function ownerColumns(by: SortedBy<UsageSort>): Column<OwnerUsageView>[] {
+  return [
+    { name: "Owner", sort: by("name"), cell: ({ owner }) => <Owner name={owner} /> },
+    { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
+    ...closenessColumns(by),
+    ...figureColumns(by),
+  ];
+}
+
+/** The figures are in percent of the limit of each day. */
+function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
+  return [
+    { name: "Days near", isNumber: true, sort: by("near", "desc"), cell: ({ daysNear }) => daysNear },
+    { name: "Median", isNumber: true, cell: ({ medianPercent }) => `${medianPercent} %` },
+    { name: "Peak", isNumber: true, sort: by("peak", "desc"), cell: ({ peakPercent }) => `${peakPercent} %` },
+  ];
+}
+
+function planColumns(by: SortedBy<UsageSort>): Column<PlanUsageView>[] {
+  return [
+    { name: "Plan", sort: by("name"), cell: ({ plan }) => plan },
+    { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
+    ...figureColumns(by),
+  ];
+}

@@ -1,0 +1,53 @@
+/** D1: stores alerts. The code of the operator sends them (ADR-28). */
+import { type SQL, sql } from "drizzle-orm";
+import { rfc3339Sql } from "../db/database.ts";
+import type { STORED_ALERT_TYPES } from "../db/values.ts";
+import { DAY_SECONDS } from "../text/time.ts";
+
+/** The most alerts of one statement. The next hour stores the others. */
+const MAX_EXPIRING_KEYS = 1_000;
+const EXPIRING_DAYS = 7;
+
+export type NewAlert = {
+  /** An event has the same id each time, because an event can be found twice. */
+  readonly id: string;
+  readonly type: (typeof STORED_ALERT_TYPES)[number];
+  /** Unix seconds. */
+  readonly at: number;
+  /** The sentence after the key's name. */
+  readonly says: string;
+  /** Further members beside the key's id, name and owner. */
+  readonly data: Readonly<Record<string, string | number | null>>;
+};
+
+/** Stores an alert once, if the condition holds when the batch runs. */
+export function insertAlert(keyId: string, alert: NewAlert, condition: SQL = sql`true`): SQL {
+  const { id, type, at, says, data } = alert;
+  const values = { id: sql`${id}`, says: sql`${says}`, data: sql`${JSON.stringify(data)}` };
+  return sql`${insertOf(type, at, values)} where k.id = ${keyId} and ${condition} on conflict (id) do nothing`;
+}
+
+/** Stores an alert for each active key that expires within 7 days, once for each expiry. */
+export function insertExpiryAlerts(nowSeconds: number): SQL {
+  const expiry = rfc3339Sql(sql`k.expires_at`);
+  const id = sql`k.id || ':expires:' || k.expires_at`;
+  const says = sql`'expires on ' || strftime('%Y-%m-%d at %H:%M', k.expires_at, 'unixepoch') || ' UTC.'`;
+  const values = { id, says, data: sql`json_object('expiresAt', ${expiry})` };
+  return sql`
+    ${insertOf("key.expiring", nowSeconds, values)}
+    where k.status = 'active' and k.expires_at > ${nowSeconds} and k.expires_at <= ${nowSeconds + EXPIRING_DAYS * DAY_SECONDS}
+      and not exists (select 1 from alerts where id = ${id})
+    limit ${MAX_EXPIRING_KEYS}`;
+}
+
+function insertOf(
+  type: NewAlert["type"],
+  at: number,
+  { id, says, data }: Readonly<Record<"id" | "says" | "data", SQL>>,
+): SQL {
+  return sql`
+    insert into alerts (id, type, key_id, at, text, data, next_attempt_at)
+    select ${id}, ${type}, k.id, ${at}, 'Key ' || k.name || coalesce(' (' || k.owner_name || ')', '') || ' ' || ${says},
+      json_set(${data}, '$.keyId', k.id, '$.keyName', k.name, '$.ownerName', k.owner_name), ${at}
+    from api_keys k`;
+}

@@ -1,0 +1,43 @@
+/** The alerts of a key's limiter. An alert is stored only if a webhook is configured. */
+import type { Ban, ReachedThreshold } from "../../limiter/index.ts";
+import type { Statement } from "../db/database.ts";
+import { settingsOf, type Vars } from "../platform/settings.ts";
+import { formatNumber, formatTime } from "../text/format.ts";
+import { dayName, rfc3339, toUnixSeconds } from "../text/time.ts";
+import { insertAlert, type NewAlert } from "./alerts-sql.ts";
+
+/** Statements for the batch of the change, with the change's condition. Empty without a webhook. */
+export function alertStatements(
+  vars: Vars,
+  keyId: string,
+  alert: NewAlert,
+  condition?: Parameters<typeof insertAlert>[2],
+): Statement[] {
+  return settingsOf(vars).webhook === undefined ? [] : [insertAlert(keyId, alert, condition)];
+}
+
+export function banStarted({ id, strikes, startedAtMs, endsAtMs }: Ban): NewAlert {
+  const endsAt = rfc3339(endsAtMs / 1000);
+  return {
+    id,
+    type: "ban.started",
+    at: toUnixSeconds(startedAtMs),
+    says: `is banned until ${formatTime(endsAt)}: it went on in ${strikes} different seconds after a 429.`,
+    data: { ban: id, strikes, endsAt },
+  };
+}
+
+/** An alert for each day, share and limit: after the limit was raised, the next 80 % are news. */
+export function usageReached(
+  keyId: string,
+  { percent, window: { startMs, used, limit }, reachedAtMs }: ReachedThreshold,
+): NewAlert {
+  const day = dayName(startMs / 1000);
+  return {
+    id: `${keyId}:${day}:${percent}:${limit}`,
+    type: percent === 100 ? "key.usage_100" : "key.usage_80",
+    at: toUnixSeconds(reachedAtMs),
+    says: `has used ${percent} % of its requests of ${day} (UTC): ${formatNumber(used)} of ${formatNumber(limit)}.`,
+    data: { day, percent, used, limit },
+  };
+}

@@ -1,0 +1,121 @@
+/** The Durable Object of one key: the package's limiter, with D1 (ADR-4) and a bookmark (ADR-19). */
+import {
+  type Call,
+  type Inspection,
+  type Limit,
+  type Policy,
+  perDay,
+  perMinute,
+  RateLimiter,
+  type Report,
+  type Verdict,
+} from "../../limiter/index.ts";
+import { openDatabase } from "../db/database.ts";
+import { logError, logEvent } from "../platform/log.ts";
+import { settingsOf, type Vars } from "../platform/settings.ts";
+import { nowSeconds } from "../text/time.ts";
+import { alertStatements, banStarted, usageReached } from "./key-events.ts";
+import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
+
+/** The name of a row beside the package's own row. */
+const BOOKMARK = "bookmark";
+
+/** The shares of a key's day that cause an alert at once. */
+const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
+
+/** Everything that a limiter can reach. */
+export type LimiterBindings = Vars & { readonly DB: D1Database };
+
+export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
+  #bookmark: string | undefined;
+
+  constructor(ctx: DurableObjectState, env: LimiterBindings) {
+    super(ctx, env, {
+      policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
+      policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
+      thresholds: USAGE_THRESHOLDS,
+      keep: true,
+    });
+    this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
+  }
+
+  /** Called once alerts are stored. The entry point sends them: a limiter imports no code of the operator. */
+  protected abstract alertsStored(): void;
+
+  override async loadPolicy(id: string): Promise<Policy | null> {
+    try {
+      const row = await loadKeyPolicy(openDatabase(this.env.DB), id, nowSeconds());
+      return row ? policyOf(row) : null;
+    } catch (thrown) {
+      // A load in the background fails unseen, and the stored policy decides for up to a day.
+      logError("policy_not_loaded", thrown, { keyId: id });
+      throw thrown;
+    }
+  }
+
+  override async report({ key, hours, bans, thresholds }: Report): Promise<void> {
+    try {
+      const events = [...bans.map(banStarted), ...thresholds.map((reached) => usageReached(key, reached))];
+      const alerts = events.flatMap((event) => alertStatements(this.env, key, event));
+      await writeReport(openDatabase(this.env.DB), key, hours, bans, alerts);
+      if (alerts.length > 0) this.alertsStored();
+      for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
+    } catch (thrown) {
+      logError("usage_report_failed", thrown, { keyId: key, hours: hours.length });
+      throw thrown;
+    }
+  }
+
+  /** Adds the bookmark of the key's last cancel to the verdict's facts. */
+  override async admit(call: Call): Promise<Verdict> {
+    const verdict = await super.admit(call);
+    if (this.#bookmark === undefined || verdict.kind !== "admitted") return verdict;
+    return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
+  }
+
+  /** Both in one call, for a page. A report that fails is logged, and the page shows the rest. */
+  async flushAndInspect(): Promise<Inspection | null> {
+    await this.flush().catch(() => undefined);
+    return this.inspect();
+  }
+
+  /**
+   * The key's next list, wherever it arrives, reads this state of D1 or a later state. Bookmarks of one
+   * database sort as text.
+   */
+  async remember(bookmark: string): Promise<void> {
+    if (this.#bookmark !== undefined && bookmark <= this.#bookmark) return;
+    this.ctx.storage.kv.put(BOOKMARK, bookmark);
+    this.#bookmark = bookmark;
+  }
+}
+
+function policyOf(row: KeyPolicyRow): Policy {
+  // `loadKeyPolicy` wrote this text, so the type is known.
+  const secrets = JSON.parse(row.secrets) as [hash: string, expiresAt: number | null][];
+  return {
+    limits: limitsOf(row.perMinute, row.perDay),
+    later:
+      row.temporaryUntil === null
+        ? undefined
+        : {
+            fromMs: row.temporaryUntil * 1000,
+            limits: limitsOf(row.permanentPerMinute, row.permanentPerDay),
+          },
+    bans: {},
+    credentials: secrets.map(([hash, expiresAt]) => ({
+      hash,
+      expiresAtMs: expiresAt === null ? null : expiresAt * 1000,
+    })),
+    refused: row.status === "active" ? undefined : row.status,
+    blocked:
+      row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
+    pardonedBan: row.pardonedBanId ?? undefined,
+    facts: { plan: row.plan },
+  };
+}
+
+/** A revoked key may have no limits left, and a policy must have limits. */
+function limitsOf(requestsPerMinute: number, requestsPerDay: number): readonly Limit[] {
+  return [perMinute(Math.max(1, requestsPerMinute)), perDay(Math.max(1, requestsPerDay))];
+}

@@ -1,0 +1,47 @@
+/** D1: the keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
+import { type SQL, sql } from "drizzle-orm";
+import type { Database, Statement } from "../db/database.ts";
+import type { Location } from "./key.ts";
+
+export type KeysToTell = { readonly key: string } | { readonly plan: string } | "all";
+
+export type UntoldKey = {
+  readonly id: string;
+  readonly location: Location | null;
+  readonly token: string;
+  /** How many keys of the query are untold. */
+  readonly untold: number;
+};
+
+/** The order is random, so that limiters that cannot be reached do not keep the other limiters waiting. */
+export async function listUntoldKeys(db: Database, keys: KeysToTell, limit: number): Promise<UntoldKey[]> {
+  // A left join, because a key that was deleted with plain SQL has a limiter, too.
+  return db.all<UntoldKey>(sql`
+    select u.key_id as id, k.location, u.token, count(*) over () as untold
+    from untold_keys u left join api_keys k on k.id = u.key_id
+    where ${isAmong(keys)} order by random() limit ${limit}`);
+}
+
+/** Deletes the rows of keys that were told. A key that has changed since then keeps its row. */
+export async function deleteToldKeys(db: Database, told: readonly UntoldKey[]): Promise<void> {
+  const rows = JSON.stringify(told.map(({ id, token }) => [id, token]));
+  await db.run(sql`
+    delete from untold_keys
+    where (key_id, token) in (select value ->> 0, value ->> 1 from json_each(${rows}))`);
+}
+
+/** Marks keys as untold, also without a first use: a restored database may have forgotten the first use. */
+export function markUntold(keys: KeysToTell): Statement {
+  return sql`
+    insert into untold_keys (key_id) select k.id from api_keys k where ${isAmong(keys)}
+    on conflict do update set token = excluded.token`;
+}
+
+export async function countUntoldKeys(db: Database): Promise<number> {
+  return (await db.get<{ n: number }>(sql`select count(*) as n from untold_keys`)).n;
+}
+
+function isAmong(keys: KeysToTell): SQL {
+  if (keys === "all") return sql`true`;
+  return "key" in keys ? sql`k.id = ${keys.key}` : sql`k.plan = ${keys.plan}`;
+}
