@@ -1,8 +1,6 @@
 /** The address of the service and the credentials for its admin API, from `--url` and the environment. */
-import { existsSync, readFileSync } from "node:fs";
 import { userInfo } from "node:os";
-import { join } from "node:path";
-import { parseEnv } from "node:util";
+import { DEV_VARS, readAdminToken } from "../tools/local-token.ts";
 import { CliError } from "./io.ts";
 
 export type Access = {
@@ -39,14 +37,6 @@ function originOf(address: string): string {
   const url = URL.parse(address);
   if (url !== null && /^https?:$/.test(url.protocol)) return url.origin;
   throw new CliError("The address, from --url or ADMIN_URL, is not an http or https address.");
-}
-
-/** The secrets of the local instance. Other instances have no such file. */
-export const DEV_VARS = join(import.meta.dirname, "..", "..", ".dev.vars");
-
-export function readAdminToken(file: string): string | undefined {
-  if (!existsSync(file)) return undefined;
-  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN || undefined;
 }
 
 /** See https://developers.cloudflare.com/cloudflare-one/identity/service-tokens/. */

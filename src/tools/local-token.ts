@@ -1,7 +1,11 @@
 /** The admin token of the local service, in `.dev.vars` or a file like it. */
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
+
+/** The secrets of the local instance. Other instances have no such file. */
+export const DEV_VARS = join(import.meta.dirname, "..", "..", ".dev.vars");
 
 const MIN_TOKEN_CHARS = 32;
 
@@ -33,4 +37,9 @@ export function ensureLocalToken(file: string): string {
   throw new Error(
     `ADMIN_TOKEN in ${file} needs ${MIN_TOKEN_CHARS} characters or more. Remove the line, and npm start writes a new one.`,
   );
+}
+
+export function readAdminToken(file: string): string | undefined {
+  if (!existsSync(file)) return undefined;
+  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN || undefined;
 }

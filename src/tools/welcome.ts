@@ -1,5 +1,5 @@
 /** The text that `npm start` prints once the service is running. */
-import { DEV_VARS } from "../cli/access.ts";
+import { DEV_VARS } from "./local-token.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 

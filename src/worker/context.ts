@@ -1,12 +1,14 @@
 /** What a request can reach: the bindings of wrangler.toml, and its variables. */
+
+import type { DatabaseEnv } from "./db/database.ts";
 import type { Location } from "./key/key.ts";
-import type { KeyLimiter, LimiterBindings } from "./key/key-limiter.ts";
+import type { LimiterNamespace } from "./key/reach-limiter.ts";
 import type { Refusal } from "./platform/errors.ts";
 
-export type Bindings = LimiterBindings & {
-  readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter>;
-  readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
-};
+export type Bindings = DatabaseEnv &
+  LimiterNamespace & {
+    readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
+  };
 
 export type Variables = {
   requestId: string;

@@ -1,8 +1,8 @@
 /** Tells limiters to forget a policy that has changed: after the change, and again each minute (ADR-4). */
 
-import { reachLimiter } from "../client/limit.ts";
 import type { Bindings } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
+import { reachLimiter } from "../key/reach-limiter.ts";
 import { deleteToldKeys, type KeysToTell, listUntoldKeys } from "../key/untold-keys-sql.ts";
 import { logError } from "../platform/log.ts";
 

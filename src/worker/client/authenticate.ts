@@ -4,9 +4,8 @@ import type { AppEnv, Bindings, Key } from "../context.ts";
 import { parseKey } from "../key/key.ts";
 import { hashKey, type MacKeys } from "../key/mac.ts";
 import { ApiError, DOCS_LINK, type Refusal } from "../platform/errors.ts";
+import { bearerCredential } from "../text/bearer.ts";
 
-/** RFC 9110: the case of the scheme does not matter. */
-const CREDENTIAL = /^Bearer +(\S.*)$/i;
 const CHALLENGE = 'Bearer realm="store-orders"';
 
 /** Does no I/O after the isolate's first request. */
@@ -27,11 +26,6 @@ async function verifiedKey(macKeys: MacKeys, env: Bindings, credential: string):
   if (key === undefined) throw invalidKey({ reason: "malformed" });
   if (!(await macKeys.verify(env, key))) throw invalidKey({ reason: "invented" });
   return { id: key.id, location: key.location, hash: await hashKey(credential) };
-}
-
-/** Returns the token of `Authorization: Bearer <token>`, or undefined. */
-export function bearerCredential(authorization: string | undefined): string | undefined {
-  return authorization?.match(CREDENTIAL)?.[1];
 }
 
 /** The 401 is the same for all reasons (ADR-1). Only the log has the reason. */

@@ -1,18 +1,9 @@
-/** The rate limit of a key, the headers on every response, and the operator's calls of a key's limiter. */
+/** The rate limit of a key, and its headers on every response. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import {
-  type Banned,
-  callLimiter,
-  type Limited,
-  type RefusedVerdict,
-  rateLimit,
-} from "../../limiter/index.ts";
-import type { AppEnv, Bindings } from "../context.ts";
-import type { Location } from "../key/key.ts";
-import type { KeyLimiter } from "../key/key-limiter.ts";
+import { type Banned, type Limited, type RefusedVerdict, rateLimit } from "../../limiter/index.ts";
+import type { AppEnv } from "../context.ts";
 import { ApiError, renderError, unavailable } from "../platform/errors.ts";
-import { logError } from "../platform/log.ts";
 import { rfc3339 } from "../text/time.ts";
 import { invalidKey } from "./authenticate.ts";
 
@@ -65,22 +56,4 @@ function refusalOf(verdict: Banned | Limited): ApiError {
     "rate_limit_exceeded",
     `The limit of ${window.limit} requests per ${window.name} is used up. Retry in ${seconds} s.${used ?? ""}`,
   );
-}
-
-/** The key of a limiter. A key that was never used has no limiter. */
-export type LimiterAddress = { readonly id: string; readonly location: Location | null };
-
-/** Calls a limiter, perhaps twice. Logs an error and returns undefined if the limiter cannot be reached. */
-export async function reachLimiter<T>(
-  env: Bindings,
-  { id, location }: LimiterAddress,
-  call: (limiter: DurableObjectStub<KeyLimiter>) => Promise<T>,
-): Promise<T | undefined> {
-  const stubOf = () => env.KEY_LIMITER.getByName(id, location === null ? {} : { locationHint: location });
-  try {
-    return await callLimiter(stubOf, call);
-  } catch (thrown) {
-    logError("limiter_unreachable", thrown, { keyId: id });
-    return undefined;
-  }
 }

@@ -3,6 +3,10 @@ import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 import { ApiError, causesOf } from "../platform/errors.ts";
+import type { Vars } from "../platform/settings.ts";
+
+/** What code that only reads and writes D1 can reach. */
+export type DatabaseEnv = Vars & { readonly DB: D1Database };
 
 /** The D1 binding or a D1 session. */
 type Client = Pick<D1Database, "prepare" | "batch">;

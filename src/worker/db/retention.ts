@@ -1,9 +1,8 @@
 /** Deletes rows that nobody needs any more, so that no table grows for ever. Runs every hour. */
-import type { Bindings } from "../context.ts";
 import { logError, logEvent } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
 import { DAY_SECONDS, toUnixSeconds } from "../text/time.ts";
-import { openDatabase } from "./database.ts";
+import { type DatabaseEnv, openDatabase } from "./database.ts";
 import {
   type DeleteBatch,
   deleteBatch,
@@ -29,7 +28,7 @@ const ALERTS_RETENTION_DAYS = 30;
 const MAX_BATCHES = 40;
 
 /** Takes a batch of each table in turn, so that a failure or many rows in a table delay no other table. */
-export async function deleteExpiredRows(env: Bindings, nowMs: number): Promise<void> {
+export async function deleteExpiredRows(env: DatabaseEnv, nowMs: number): Promise<void> {
   const db = openDatabase(env.DB);
   const { retentionDays } = settingsOf(env);
   const retentions: readonly [table: string, days: number | null, statementOf: DeleteBatch][] = [

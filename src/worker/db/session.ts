@@ -1,8 +1,13 @@
 /** D1 sessions choose the copy of the database (ADR-19). Without read replication the primary answers. */
-import type { Bindings } from "../context.ts";
 import { logError } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
-import { type Database, isDatabaseOutage, isRefusedByDatabase, openDatabase } from "./database.ts";
+import {
+  type Database,
+  type DatabaseEnv,
+  isDatabaseOutage,
+  isRefusedByDatabase,
+  openDatabase,
+} from "./database.ts";
 
 /** A state of the database. A session from a bookmark reads no earlier state. Bookmarks sort as text. */
 export type Bookmark = string;
@@ -20,7 +25,7 @@ export type Session = {
 };
 
 /** Opens a session whose first query goes to the primary. */
-export function openPrimarySession(env: Bindings): Session {
+export function openPrimarySession(env: DatabaseEnv): Session {
   return openSession(env, "first-primary");
 }
 
@@ -29,7 +34,7 @@ export function openPrimarySession(env: Bindings): Session {
  * there is no bookmark, the copy may be old: D1 does not bound the replication lag.
  */
 export async function readNearest<T>(
-  env: Bindings,
+  env: DatabaseEnv,
   atLeast: Bookmark | undefined,
   read: (session: Session) => Promise<T>,
 ): Promise<T> {
@@ -44,7 +49,7 @@ export async function readNearest<T>(
   }
 }
 
-function openSession(env: Bindings, start: D1SessionConstraint | Bookmark): Session {
+function openSession(env: DatabaseEnv, start: D1SessionConstraint | Bookmark): Session {
   if (!settingsOf(env).readsFromReplicas) return { db: openDatabase(env.DB), bookmark: () => undefined };
   const session = env.DB.withSession(start);
   return { db: openDatabase(session), bookmark: () => session.getBookmark() ?? undefined };

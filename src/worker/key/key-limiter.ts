@@ -10,9 +10,9 @@ import {
   type Report,
   type Verdict,
 } from "../../limiter/index.ts";
-import { openDatabase } from "../db/database.ts";
+import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { logError, logEvent } from "../platform/log.ts";
-import { settingsOf, type Vars } from "../platform/settings.ts";
+import { settingsOf } from "../platform/settings.ts";
 import { nowSeconds } from "../text/time.ts";
 import { alertStatements, banStarted, usageReached } from "./key-events.ts";
 import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
@@ -23,13 +23,10 @@ const BOOKMARK = "bookmark";
 /** The shares of a key's day that cause an alert at once. */
 const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
 
-/** Everything that a limiter can reach. */
-export type LimiterBindings = Vars & { readonly DB: D1Database };
-
-export abstract class KeyLimiter extends RateLimiter<LimiterBindings> {
+export abstract class KeyLimiter extends RateLimiter<DatabaseEnv> {
   #bookmark: string | undefined;
 
-  constructor(ctx: DurableObjectState, env: LimiterBindings) {
+  constructor(ctx: DurableObjectState, env: DatabaseEnv) {
     super(ctx, env, {
       policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,

@@ -1,6 +1,5 @@
 /** The MAC of a key. An invented key is refused without a query and without a call of an object (ADR-2). */
-import type { Bindings } from "../context.ts";
-import { openDatabase } from "../db/database.ts";
+import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { withTimeout } from "../platform/with-timeout.ts";
 import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
 import { readMacKeys } from "./mac-sql.ts";
@@ -16,20 +15,20 @@ export class MacKeys {
   #keys: Keys | undefined;
 
   /** Whether the service made the key. Rejects if the isolate's first request cannot reach D1. */
-  async verify(env: Bindings, { signed, mac }: ParsedKey): Promise<boolean> {
+  async verify(env: DatabaseEnv, { signed, mac }: ParsedKey): Promise<boolean> {
     for (const key of this.#keys ?? (await this.#read(env)))
       if ((await macOf(key, signed)) === mac) return true;
     return false;
   }
 
   /** Signs with the newest MAC key. */
-  async sign(env: Bindings, unsigned: string): Promise<string> {
+  async sign(env: DatabaseEnv, unsigned: string): Promise<string> {
     const [newest] = this.#keys ?? (await this.#read(env));
     return unsigned + (await macOf(newest, unsigned));
   }
 
   /** Concurrent first requests each read, because in workerd no request may wait for another's promise. */
-  async #read(env: Bindings): Promise<Keys> {
+  async #read(env: DatabaseEnv): Promise<Keys> {
     const texts = await withTimeout(readMacKeys(openDatabase(env.DB)), READ_TIMEOUT_MS);
     const [newest, ...older] = await Promise.all(texts.map(importMacKey));
     // The table can be empty during a restore. A 401 would tell every client that its key is invalid.

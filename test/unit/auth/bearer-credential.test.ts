@@ -1,6 +1,6 @@
 /** The credential of an Authorization header. */
 import { describe, it } from "vitest";
-import { bearerCredential } from "../../../src/worker/client/authenticate.ts";
+import { bearerCredential } from "../../../src/worker/text/bearer.ts";
 
 describe("a bearer credential", () => {
   it.for<[string | undefined, string | undefined]>([

@@ -1,7 +1,6 @@
 /** Sends each alert to the webhook at least once, as Standard Webhooks specifies (ADR-28). */
 import { waitUntil } from "cloudflare:workers";
-import { type Database, openDatabase } from "../../db/database.ts";
-import type { LimiterBindings } from "../../key/key-limiter.ts";
+import { type Database, type DatabaseEnv, openDatabase } from "../../db/database.ts";
 import { logError, logEvent } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339 } from "../../text/time.ts";
@@ -16,19 +15,19 @@ const MAX_BATCHES = 20;
 const TIMEOUT_MS = 10_000;
 
 /** Sends an alert that was just stored. The caller does not wait, and sees no failure of the webhook. */
-export function deliverSoon(env: LimiterBindings): void {
+export function deliverSoon(env: DatabaseEnv): void {
   if (settingsOf(env).webhook !== undefined) waitUntil(deliverBatch(env));
 }
 
 /** Sends every alert that is due. Runs every minute. */
-export async function deliverDueAlerts(env: LimiterBindings): Promise<void> {
+export async function deliverDueAlerts(env: DatabaseEnv): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     if ((await deliverBatch(env)) < ALERTS_PER_BATCH) return;
   }
 }
 
 /** Returns how many alerts it tried to send. Never rejects: an alert that was not sent is due again later. */
-async function deliverBatch(env: LimiterBindings): Promise<number> {
+async function deliverBatch(env: DatabaseEnv): Promise<number> {
   const { webhook, consoleUrl } = settingsOf(env);
   if (webhook === undefined) return 0;
   const db = openDatabase(env.DB);

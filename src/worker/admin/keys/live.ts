@@ -1,8 +1,8 @@
 /** Reads a key's windows, strikes and ban of this moment from its limiter. */
 import type { Inspection } from "../../../limiter/index.ts";
-import { reachLimiter } from "../../client/limit.ts";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { reachLimiter } from "../../key/reach-limiter.ts";
 import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";

@@ -1,6 +1,5 @@
 /** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
-import { memberOf } from "../../console/kit/members.ts";
 import { formatNumber } from "../../text/format.ts";
 import { count, effective, limitOrNull, version } from "../http/answer-schemas.ts";
 import { limits } from "../http/schemas.ts";
@@ -9,11 +8,12 @@ export const planUpdate = v.strictObject(limits);
 
 export const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 export type Limit = (typeof LIMITS)[number];
+const TITLES = { requestsPerMinute: "Requests per minute", requestsPerDay: "Requests per day" };
 
 /** `Requests per day: 10,000 → 20,000` */
 export function limitChange(limit: Limit, before: number | null, after: number | null): string {
   const [was, is] = [before, after].map((value) => (value === null ? "none" : formatNumber(value)));
-  return `${memberOf(planUpdate, limit).title}: ${was} → ${is}`;
+  return `${TITLES[limit]}: ${was} → ${is}`;
 }
 
 const planLimit = v.pipe(limitOrNull, v.description("Null: each key of the plan has its own limit."));

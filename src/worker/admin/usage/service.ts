@@ -1,10 +1,10 @@
 /** Sums the usage that the limiters have reported by hour, day, key, owner or plan (ADR-22). */
 import type * as v from "valibot";
-import { type LimiterAddress, reachLimiter } from "../../client/limit.ts";
 import type { Bindings } from "../../context.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
 import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
+import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
 import { invalidRequest } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";

@@ -1,14 +1,16 @@
 /** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
 import { type Context, Hono } from "hono";
-import { MAX_IF_NONE_MATCH_CHARS } from "../../../openapi/operations.ts";
 import type { AppEnv } from "../../context.ts";
 import { openPrimarySession } from "../../db/session.ts";
+import { reachLimiter } from "../../key/reach-limiter.ts";
 import { refuseOtherMethods } from "../../platform/errors.ts";
 import { nowSeconds } from "../../text/time.ts";
-import { reachLimiter } from "../limit.ts";
 import { cancelOrder } from "./cancel.ts";
 import { OrderList } from "./list.ts";
 import { ListBodies } from "./list-bodies.ts";
+
+/** Long enough for some 40 ETags. */
+export const MAX_IF_NONE_MATCH_CHARS = 1_000;
 
 export function storeOrderRoutes() {
   const orders = new OrderList();

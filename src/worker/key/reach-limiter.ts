@@ -1,0 +1,25 @@
+/** The operator's calls of a key's limiter. */
+import { callLimiter } from "../../limiter/index.ts";
+import { logError } from "../platform/log.ts";
+import type { Location } from "./key.ts";
+import type { KeyLimiter } from "./key-limiter.ts";
+
+export type LimiterNamespace = { readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter> };
+
+/** The key of a limiter. A key that was never used has no limiter. */
+export type LimiterAddress = { readonly id: string; readonly location: Location | null };
+
+/** Calls a limiter, perhaps twice. Logs an error and returns undefined if the limiter cannot be reached. */
+export async function reachLimiter<T>(
+  env: LimiterNamespace,
+  { id, location }: LimiterAddress,
+  call: (limiter: DurableObjectStub<KeyLimiter>) => Promise<T>,
+): Promise<T | undefined> {
+  const stubOf = () => env.KEY_LIMITER.getByName(id, location === null ? {} : { locationHint: location });
+  try {
+    return await callLimiter(stubOf, call);
+  } catch (thrown) {
+    logError("limiter_unreachable", thrown, { keyId: id });
+    return undefined;
+  }
+}
