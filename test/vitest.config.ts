@@ -20,7 +20,7 @@ export default defineConfig({
           name: "unit",
           isolate: false,
           root,
-          include: ["test/unit/**/*.test.ts"],
+          include: ["{test,src/limiter/test}/unit/**/*.test.ts"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
           setupFiles: [deep],
           environment: "node",
@@ -47,7 +47,6 @@ export default defineConfig({
           name: "worker",
           root,
           include: ["test/worker/**/*.test.ts"],
-          exclude: ["test/worker/limiter-package/**"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
           setupFiles: ["apply-migrations.ts", "deep.ts", "each-worker-test.ts"].map((name) =>
             join(root, "test/support", name),
@@ -61,7 +60,7 @@ export default defineConfig({
         // The package by itself: a Worker that is not the service.
         plugins: [
           cloudflareTest({
-            main: join(root, "test/worker/limiter-package/worker.ts"),
+            main: join(root, "src/limiter/test/worker/worker.ts"),
             remoteBindings: false,
             miniflare: {
               compatibilityDate: "2026-11-01",
@@ -78,7 +77,7 @@ export default defineConfig({
         test: {
           name: "limiter",
           root,
-          include: ["test/worker/limiter-package/*.test.ts"],
+          include: ["src/limiter/test/worker/*.test.ts"],
           testTimeout: 30_000,
         },
       },
@@ -100,7 +99,7 @@ export default defineConfig({
         test: {
           name: "slow",
           root,
-          include: ["test/slow/**/*.test.ts"],
+          include: ["{test,src/limiter/test}/slow/**/*.test.ts"],
           globalSetup: [join(root, "test/support/build-pages.ts")],
           environment: "node",
           // Each has a service or a browser of its own. Projects whose numbers differ need an order.

@@ -3,7 +3,7 @@ import { type Context, Hono, type Next } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
-import { clientAddress } from "../limiter/index.ts";
+import { clientAddress } from "hono-durable-limiter";
 import { adminRoutes } from "./admin/routes.ts";
 import { authenticate } from "./client/authenticate.ts";
 import { docsRoutes } from "./client/docs-routes.ts";

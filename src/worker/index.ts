@@ -5,9 +5,9 @@ import { MAX_KEYS_A_RUN, tellLimiters } from "./admin/tell-limiters.ts";
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./db/retention.ts";
-import { KeyLimiter as LimiterOfKey } from "./key/key-limiter.ts";
+import { KeyLimiterBase } from "./key/key-limiter.ts";
 
-export class KeyLimiter extends LimiterOfKey {
+export class KeyLimiter extends KeyLimiterBase {
   protected override alertsStored(): void {
     deliverSoon(this.env);
   }

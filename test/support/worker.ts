@@ -5,7 +5,7 @@ import { beforeEach, vi } from "vitest";
 import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker from "../../src/worker/index.ts";
-import type { KeyLimiter } from "../../src/worker/key/key-limiter.ts";
+import type { KeyLimiterBase } from "../../src/worker/key/key-limiter.ts";
 import { wrapDatabase } from "./wrap-database.ts";
 
 export const LIST = "/v1/store/orders";
@@ -115,7 +115,7 @@ export function runMinuteCron(replaced: Partial<Bindings> = {}): Promise<void> {
   );
 }
 
-export function limiterOf(keyId: string): DurableObjectStub<KeyLimiter> {
+export function limiterOf(keyId: string): DurableObjectStub<KeyLimiterBase> {
   return env.KEY_LIMITER.getByName(keyId);
 }
 

@@ -1,6 +1,7 @@
 /** The log beside the one line of the walk: the time of each step, and limits that override a plan's. */
+
+import type { Call } from "hono-durable-limiter";
 import { describe, it } from "vitest";
-import type { Call } from "../../src/limiter/index.ts";
 import { createKey } from "../support/factories.ts";
 import { LIST, limiterOf, limiters, log, pause, startApp } from "../support/worker.ts";
 import { operatorOf } from "./admin/admin-support.ts";

@@ -1,7 +1,7 @@
 /** The rate limit of a key, and its headers on every response. */
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
-import { type Banned, type Limited, type RefusedVerdict, rateLimit } from "../../limiter/index.ts";
+import { type Banned, type Limited, type RefusedVerdict, rateLimit } from "hono-durable-limiter";
 import type { AppEnv } from "../context.ts";
 import { ApiError, renderError, unavailable } from "../platform/errors.ts";
 import { rfc3339 } from "../text/time.ts";

@@ -1,7 +1,7 @@
 /** Who uses the console: an identity from Cloudflare Access, or a session that began with an admin token. */
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
-import { clientAddress } from "../../limiter/index.ts";
+import { clientAddress } from "hono-durable-limiter";
 import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   beginAs,

@@ -1,5 +1,5 @@
 /** The alerts of a key's limiter. An alert is stored only if a webhook is configured. */
-import type { Ban, ReachedThreshold } from "../../limiter/index.ts";
+import type { Ban, ReachedThreshold } from "hono-durable-limiter";
 import type { Statement } from "../db/database.ts";
 import { settingsOf, type Vars } from "../platform/settings.ts";
 import { formatNumber, formatTime } from "../text/format.ts";

@@ -9,7 +9,7 @@ import {
   RateLimiter,
   type Report,
   type Verdict,
-} from "../../limiter/index.ts";
+} from "hono-durable-limiter";
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { logError, logEvent } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
@@ -23,7 +23,7 @@ const BOOKMARK = "bookmark";
 /** The shares of a key's day that cause an alert at once. */
 const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
 
-export abstract class KeyLimiter extends RateLimiter<DatabaseEnv> {
+export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
   #bookmark: string | undefined;
 
   constructor(ctx: DurableObjectState, env: DatabaseEnv) {

@@ -1,6 +1,6 @@
 /** D1: loads the policy of a key's limiter, and stores the limiter's reports. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Ban, HourUsage } from "../../limiter/index.ts";
+import type { Ban, HourUsage } from "hono-durable-limiter";
 import { type Database, type Statement, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";

@@ -1,10 +1,10 @@
 /** The operator's calls of a key's limiter. */
-import { callLimiter } from "../../limiter/index.ts";
+import { callLimiter } from "hono-durable-limiter";
 import { logError } from "../platform/log.ts";
 import type { Location } from "./key.ts";
-import type { KeyLimiter } from "./key-limiter.ts";
+import type { KeyLimiterBase } from "./key-limiter.ts";
 
-export type LimiterNamespace = { readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiter> };
+export type LimiterNamespace = { readonly KEY_LIMITER: DurableObjectNamespace<KeyLimiterBase> };
 
 /** The key of a limiter. A key that was never used has no limiter. */
 export type LimiterAddress = { readonly id: string; readonly location: Location | null };
@@ -13,7 +13,7 @@ export type LimiterAddress = { readonly id: string; readonly location: Location 
 export async function reachLimiter<T>(
   env: LimiterNamespace,
   { id, location }: LimiterAddress,
-  call: (limiter: DurableObjectStub<KeyLimiter>) => Promise<T>,
+  call: (limiter: DurableObjectStub<KeyLimiterBase>) => Promise<T>,
 ): Promise<T | undefined> {
   const stubOf = () => env.KEY_LIMITER.getByName(id, location === null ? {} : { locationHint: location });
   try {

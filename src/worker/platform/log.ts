@@ -1,5 +1,5 @@
 /** Structured log lines. A client may put a key anywhere, so secrets are masked and paths are patterns. */
-import type { Counted } from "../../limiter/index.ts";
+import type { Counted } from "hono-durable-limiter";
 import { causesOf } from "./errors.ts";
 
 export type RequestLine = {

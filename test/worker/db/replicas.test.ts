@@ -3,8 +3,8 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
+import type { Call } from "hono-durable-limiter";
 import { beforeAll, describe, type ExpectStatic, it } from "vitest";
-import type { Call } from "../../../src/limiter/index.ts";
 import { runs } from "../../support/deep.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
 import { seededRandom } from "../../support/random.ts";

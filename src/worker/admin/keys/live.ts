@@ -1,5 +1,5 @@
 /** Reads a key's windows, strikes and ban of this moment from its limiter. */
-import type { Inspection } from "../../../limiter/index.ts";
+import type { Inspection } from "hono-durable-limiter";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";

@@ -5,8 +5,8 @@
 import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { timingSafeEqual } from "hono/utils/buffer";
+import { clientAddress } from "hono-durable-limiter";
 import * as v from "valibot";
-import { clientAddress } from "../../../limiter/index.ts";
 import type { AppEnv } from "../../context.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";

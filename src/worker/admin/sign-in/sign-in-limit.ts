@@ -1,6 +1,6 @@
 /** Bounds the 401s of the admin API for one address. The length of the token makes guesses hopeless. */
 import type { Context } from "hono";
-import { clientAddress } from "../../../limiter/index.ts";
+import { clientAddress } from "hono-durable-limiter";
 import type { AppEnv } from "../../context.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { logError, logEvent } from "../../platform/log.ts";

@@ -2,8 +2,8 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
-import { type Call, headersOf, type Policy, RateLimiter } from "../../../src/limiter/index.ts";
-import { runs } from "../../support/deep.ts";
+import { runs } from "../../../../test/support/deep.ts";
+import { type Call, headersOf, type Policy, RateLimiter } from "../../index.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
 import { type Counted, counted, Platform } from "./platform.ts";
 import {

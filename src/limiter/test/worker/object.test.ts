@@ -10,13 +10,7 @@ import {
 import { env, exports } from "cloudflare:workers";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import {
-  perDay,
-  perMinute,
-  type RateLimiter,
-  type RateLimitOptions,
-  rateLimit,
-} from "../../../src/limiter/index.ts";
+import { perDay, perMinute, type RateLimiter, type RateLimitOptions, rateLimit } from "../../index.ts";
 import { holdLoads, reports } from "./worker.ts";
 
 const MINUTE = 60_000;

@@ -1,8 +1,8 @@
 /** The ban rule by example: what is a strike, and how long bans are. */
 import { describe, it } from "vitest";
-import { type BanRule, checkBans } from "../../../src/limiter/core/bans.ts";
-import { type Counters, decide, NOTHING_COUNTED, type Policy } from "../../../src/limiter/core/decide.ts";
-import { perDay, perMinute } from "../../../src/limiter/core/windows.ts";
+import { type BanRule, checkBans } from "../../core/bans.ts";
+import { type Counters, decide, NOTHING_COUNTED, type Policy } from "../../core/decide.ts";
+import { perDay, perMinute } from "../../core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);

@@ -1,14 +1,7 @@
 /** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { banOf, NOTHING_COUNTED } from "../../../src/limiter/core/decide.ts";
-import {
-  type Call,
-  type Policy,
-  perDay,
-  perMinute,
-  RateLimiter,
-  type Report,
-} from "../../../src/limiter/index.ts";
+import { banOf, NOTHING_COUNTED } from "../../core/decide.ts";
+import { type Call, type Policy, perDay, perMinute, RateLimiter, type Report } from "../../index.ts";
 import { counted, Platform } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);

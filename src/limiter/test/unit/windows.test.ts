@@ -8,8 +8,8 @@ import {
   type Policy,
   type Request,
   settle,
-} from "../../../src/limiter/core/decide.ts";
-import { headersOf } from "../../../src/limiter/core/headers.ts";
+} from "../../core/decide.ts";
+import { headersOf } from "../../core/headers.ts";
 import {
   checkLimits,
   type Limit,
@@ -19,7 +19,7 @@ import {
   perMonth,
   perWeek,
   quotaAt,
-} from "../../../src/limiter/core/windows.ts";
+} from "../../core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);

@@ -7,7 +7,7 @@ import {
   type RateLimiterOptions,
   type Report,
   rateLimit,
-} from "../../../src/limiter/index.ts";
+} from "../../index.ts";
 
 export { RateLimiter };
 

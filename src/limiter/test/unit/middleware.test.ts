@@ -13,7 +13,7 @@ import {
   RateLimiter,
   type RateLimitOptions,
   rateLimit,
-} from "../../../src/limiter/index.ts";
+} from "../../index.ts";
 import { Platform } from "./platform.ts";
 
 /** What is logged, which no test prints. */

@@ -3,11 +3,11 @@
  * loops without a retry, and pollers. In virtual time, against `decide`.
  */
 import { describe, it } from "vitest";
-import { type Counters, decide, NOTHING_COUNTED } from "../../../src/limiter/core/decide.ts";
-import { headersOf } from "../../../src/limiter/core/headers.ts";
-import { type Limit, perDay, perHour, perMinute } from "../../../src/limiter/core/windows.ts";
-import { DEEP } from "../../support/deep.ts";
-import { seededRandom } from "../../support/random.ts";
+import { DEEP } from "../../../../test/support/deep.ts";
+import { seededRandom } from "../../../../test/support/random.ts";
+import { type Counters, decide, NOTHING_COUNTED } from "../../core/decide.ts";
+import { headersOf } from "../../core/headers.ts";
+import { type Limit, perDay, perHour, perMinute } from "../../core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const TEN = Date.UTC(2026, 10, 21, 10);

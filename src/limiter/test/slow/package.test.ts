@@ -13,7 +13,7 @@ import { build } from "esbuild";
 import { parseList } from "structured-headers";
 import { afterAll, beforeAll, describe, it } from "vitest";
 
-const ROOT = join(import.meta.dirname, "../..");
+const ROOT = join(import.meta.dirname, "../../../..");
 const PACKAGE = join(ROOT, "src/limiter");
 const MINUTE_MS = 60_000;
 
@@ -117,7 +117,7 @@ async function start(name: string): Promise<string[]> {
     external: ["cloudflare:workers"],
     logLevel: "error",
   });
-  const service = join(import.meta.dirname, "limiter-package-service.ts");
+  const service = join(import.meta.dirname, "service.ts");
   child = spawn(process.execPath, [service, outfile, join(folder, "storage", name)], {
     detached: true,
     stdio: ["ignore", "pipe", "inherit"],

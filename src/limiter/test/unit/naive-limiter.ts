@@ -2,7 +2,7 @@
  * The limiter in its simplest form: lists of all that was admitted, searched again for each request. It
  * shares no code and no constants with the real one, and has no stored windows and no reservations.
  */
-import type { BanRule, Limit, Policy, WindowLength } from "../../../src/limiter/index.ts";
+import type { BanRule, Limit, Policy, WindowLength } from "../../index.ts";
 
 type Kind = "admitted" | "limited" | "banned" | "too_costly";
 type Counted = { seconds: WindowLength; window: number; cost: number; settleId: string | undefined };

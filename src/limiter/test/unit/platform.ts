@@ -1,7 +1,7 @@
 /** What the platform gives a Durable Object, on fake timers: a disk, an alarm, a name, and crashes. */
-import type { Row } from "../../../src/limiter/core/state.ts";
-import type { Counted, Verdict } from "../../../src/limiter/index.ts";
-import type { RateLimiter } from "../../../src/limiter/object.ts";
+import type { Row } from "../../core/state.ts";
+import type { Counted, Verdict } from "../../index.ts";
+import type { RateLimiter } from "../../object.ts";
 
 export type { Counted };
 

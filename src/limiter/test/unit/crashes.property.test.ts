@@ -5,14 +5,8 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import {
-  type HourUsage,
-  type Limit,
-  type Policy,
-  RateLimiter,
-  type Report,
-} from "../../../src/limiter/index.ts";
-import { runs } from "../../support/deep.ts";
+import { runs } from "../../../../test/support/deep.ts";
+import { type HourUsage, type Limit, type Policy, RateLimiter, type Report } from "../../index.ts";
 import { type Counted, counted, Platform } from "./platform.ts";
 import {
   bans,

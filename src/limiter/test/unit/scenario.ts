@@ -1,7 +1,7 @@
 /** Random policies and events for the real object on the fake platform. */
 import fc from "fast-check";
 import { vi } from "vitest";
-import type { BanRule, Limit, Policy, WindowLength } from "../../../src/limiter/index.ts";
+import type { BanRule, Limit, Policy, WindowLength } from "../../index.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;

@@ -6,11 +6,11 @@
 
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { PolicyCache } from "../../../src/limiter/core/policy-cache.ts";
-import { perMinute, RateLimiter, type RateLimiterOptions } from "../../../src/limiter/index.ts";
-import { Store } from "../../../src/limiter/store.ts";
-import { runs } from "../../support/deep.ts";
-import { seededRandom } from "../../support/random.ts";
+import { runs } from "../../../../test/support/deep.ts";
+import { seededRandom } from "../../../../test/support/random.ts";
+import { PolicyCache } from "../../core/policy-cache.ts";
+import { perMinute, RateLimiter, type RateLimiterOptions } from "../../index.ts";
+import { Store } from "../../store.ts";
 import { counted, Platform } from "./platform.ts";
 
 beforeEach(() => {
