@@ -75,3 +75,6 @@ export const MAX_TEMPORARY_LIMIT_DAYS = 366;
 
 /** The longest ban that an operator can set. */
 export const MAX_OPERATOR_BAN_SECONDS = 366 * DAY_SECONDS;
+
+/** From this share of its limit of the day on, a key is near the limit. */
+export const NEAR_LIMIT_PERCENT = 80;

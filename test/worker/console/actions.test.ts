@@ -109,7 +109,7 @@ describe("the page of a key", () => {
     expect(await (await get(`/console/keys/${id}`)).text()).toMatch(/Last used<\/dt><dd><time[^>]*>\d/);
   });
 
-  it("shows the last ten minutes with refusals, all of them on demand, and costs six statements and one call", async ({
+  it("shows the last ten minutes with refusals, all of them on demand, and costs eight statements and three calls", async ({
     expect,
   }) => {
     const { id } = await createKey({ used: true });
@@ -136,7 +136,7 @@ describe("the page of a key", () => {
     limiters.addressed();
     expect(await rows("?refused=all&range=30d")).toEqual([57, false, true]);
     const queries = database.queries().filter((sql) => !sql.includes("console_sessions"));
-    expect([queries.length, limiters.addressed()]).toEqual([6, [id]]);
+    expect([queries.length, limiters.addressed()]).toEqual([8, [id, id, id]]);
   });
 
   it("shows the form again with what was typed, if it is refused", async ({ expect }) => {

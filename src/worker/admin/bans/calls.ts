@@ -5,7 +5,7 @@ import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
 import { banKey, liftBan, previewBan } from "./change.ts";
 import { listBans } from "./list-sql.ts";
-import { banLifted, banPage, banQuery, banRequest, banSet, banView } from "./schema.ts";
+import { banLifted, banPage, banQuery, banRequest, banSet, type banView, listedBan } from "./schema.ts";
 
 export const BAN: v.InferInput<typeof banView> = {
   id: "ban_0b7c2f3e-6a55-4a4e-9d0c-2f4f1f1f9a10",
@@ -30,14 +30,11 @@ export const banCalls = {
       "The ban that began last comes first. With `state=live` the ban that ends last comes first, with `state=past` the ban that ended last.",
     query: banQuery,
     answer: banPage,
-    example: { answer: { bans: [BAN], next: null } },
+    example: { answer: { bans: [{ ...BAN, owner: "Pet Shop", keyVersion: 4 }], next: null } },
 
     // A limiter reports a ban for strikes at once. D1 lacks a ban only if its report failed a moment ago.
-    run: async ({ env, query }) => {
-      const { bans, next } = await listBans(openDatabase(env.DB), query, nowSeconds());
-      return { bans: bans.map(({ ban }) => ban), next };
-    },
-    table: ({ bans, next }) => ({ file: "bans", columns: Object.keys(banView.entries), rows: bans, next }),
+    run: ({ env, query }) => listBans(openDatabase(env.DB), query, nowSeconds()),
+    table: ({ bans, next }) => ({ file: "bans", columns: Object.keys(listedBan.entries), rows: bans, next }),
   }),
 
   set: call({

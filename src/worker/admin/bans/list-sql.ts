@@ -5,18 +5,14 @@ import type { Database } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
 import { foldCase } from "../../text/text.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
-import type { BanView, banQuery } from "./schema.ts";
+import type { BanView, banQuery, ListedBan } from "./schema.ts";
 import { isLive, toBanView } from "./sql.ts";
 
-type BanFilter = Pick<v.InferOutput<typeof banQuery>, "state" | "key"> & {
-  /** The owner's name, or else e-mail address, in any case. */
-  readonly owner?: string;
-};
+type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "owner">> &
+  Pick<v.InferOutput<typeof banQuery>, "state">;
 
-export type ListedBan = {
+type PlacedBan = Pick<ListedBan, "owner" | "keyVersion"> & {
   readonly ban: BanView;
-  readonly owner: string | null;
-  readonly keyVersion: number | null;
   readonly place: Position<number>;
 };
 
@@ -45,7 +41,10 @@ export async function listBans(
   const order = orderOf(filter);
   const rows = await selectBans(db, filter, fromCursor(order, after), limit + 1, nowSeconds);
   const { shown, last } = pageOf(rows, limit);
-  return { bans: shown, next: toCursor(order, last?.place) };
+  return {
+    bans: shown.map(({ ban, owner, keyVersion }) => ({ ...ban, owner, keyVersion })),
+    next: toCursor(order, last?.place),
+  };
 }
 
 /** Reads the first bans after a place, in the order of the list. */
@@ -55,7 +54,7 @@ export async function selectBans(
   after: Position | undefined,
   maxRows: number,
   nowSeconds: number,
-): Promise<ListedBan[]> {
+): Promise<PlacedBan[]> {
   const { state, key, owner } = filter;
   const place = PLACES[orderOf(filter)];
   const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];

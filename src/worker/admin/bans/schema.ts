@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
 import { count, dateTime, effective, next, version } from "../http/answer-schemas.ts";
 import { format, oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
-import { shortText } from "../http/text-schemas.ts";
+import { shortText, soughtText } from "../http/text-schemas.ts";
 
 export const banRequest = v.strictObject({
   seconds: v.pipe(
@@ -17,6 +17,7 @@ export const banRequest = v.strictObject({
 export const banQuery = v.strictObject({
   state: v.optional(oneOf(["live", "past", "all"]), "all"),
   key: v.optional(v.string()),
+  owner: v.optional(soughtText),
   after: v.optional(v.string()),
   limit: pageSize,
   format,
@@ -37,7 +38,13 @@ export const banView = v.strictObject({
 });
 export type BanView = v.InferOutput<typeof banView>;
 
-export const banPage = v.strictObject({ bans: v.array(banView), next });
+export const listedBan = v.strictObject({
+  ...banView.entries,
+  owner: v.pipe(v.nullable(v.string()), v.description("The owner's name, or else the e-mail address.")),
+  keyVersion: v.pipe(v.nullable(version), v.description("The version of the key, for `If-Match`.")),
+});
+export type ListedBan = v.InferOutput<typeof listedBan>;
+export const banPage = v.strictObject({ bans: v.array(listedBan), next });
 export const banSet = v.strictObject({ version, ban: banView, replaced: v.array(banView), effective });
 export const banLifted = v.strictObject({
   version,

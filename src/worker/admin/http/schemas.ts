@@ -79,6 +79,13 @@ export function wholeNumber(min: number, max: number, reason = "") {
   return v.pipe(v.number(message), v.integer(message), v.minValue(min, message), v.maxValue(max, message));
 }
 
+/** `?name`, `?name=true` or `?name=false`. */
+export const querySwitch = v.pipe(
+  v.optional(v.picklist(["", "true", "false"], "must be true, false, or without a value"), "false"),
+  v.transform((text) => text !== "false"),
+  v.metadata({ kind: "switch" }),
+);
+
 /** A number in a query is text with decimal digits. */
 export function queryNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

@@ -1,7 +1,5 @@
 /** The calls about keys, their secrets and their limits. */
 import type * as v from "valibot";
-import { openDatabase } from "../../db/database.ts";
-import { nowSeconds } from "../../text/time.ts";
 import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
@@ -19,7 +17,7 @@ import {
   updateKey,
 } from "./change.ts";
 import { findKeyHistory } from "./history.ts";
-import { listKeys } from "./list-sql.ts";
+import { findKeyPage } from "./list.ts";
 import { look } from "./live.ts";
 import {
   inspectedKey,
@@ -74,9 +72,9 @@ export const keyCalls = {
     summary: "List keys",
     query: keyQuery,
     answer: keyPage,
-    example: { answer: { keys: [KEY], next: null } },
+    example: { answer: { keys: [KEY], next: null, asOf: "2026-11-21T09:00:00Z" } },
 
-    run: ({ env, query }) => listKeys(openDatabase(env.DB), query, nowSeconds()),
+    run: ({ env, query }) => findKeyPage(env, query),
     table: ({ keys, next }) => ({
       file: "keys",
       columns: KEY_COLUMNS,

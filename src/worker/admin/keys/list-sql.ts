@@ -6,13 +6,11 @@ import { isKeyId } from "../../key/key.ts";
 import { foldCase, foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
-import type { keyPage, keyQuery } from "./schema.ts";
+import type { Figures } from "../usage/sql.ts";
+import type { KeyView, keyQuery } from "./schema.ts";
 import { admittedOn, findKeys, statusAt } from "./sql.ts";
 
-type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format"> & {
-  /** The owner's name, or else e-mail address, in any case. */
-  readonly owner?: string | undefined;
-};
+type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format" | "days">;
 
 const MAX_NAMED_KEYS = 10;
 
@@ -21,7 +19,7 @@ export async function listKeys(
   db: Database,
   filter: KeyFilter,
   nowSeconds: number,
-): Promise<v.InferOutput<typeof keyPage>> {
+): Promise<{ readonly keys: readonly KeyView[]; readonly next: string | null }> {
   const { sort, direction, ref } = filter;
   const order = `${sort} ${direction}`;
   const after = fromCursor(order, filter.after);
@@ -40,12 +38,10 @@ export async function listKeys(
   return { keys: await findKeys(db, ids, nowSeconds), next: toCursor(order, last) };
 }
 
-type DayOfKey = {
+type DayOfKey = Figures & {
   readonly keyId: string;
   /** Unix seconds. */
   readonly day: number;
-  readonly admitted: number;
-  readonly isRefused: 0 | 1;
 };
 
 /** Reads the days with usage of these keys, from a day on, in Unix seconds. */
@@ -55,7 +51,7 @@ export async function findDaysOfKeys(
   fromSeconds: number,
 ): Promise<DayOfKey[]> {
   return db.all<DayOfKey>(sql`
-    select u.key_id as keyId, u.day, u.admitted, u.refused + u.refused_while_banned > 0 as isRefused
+    select u.key_id as keyId, u.day, u.admitted, u.refused, u.refused_while_banned as refusedWhileBanned
     from json_each(${JSON.stringify(ids)}) ids cross join usage u on u.key_id = ids.value
     where u.day >= ${fromSeconds}`);
 }

@@ -29,10 +29,11 @@ import {
   oneOf,
   pageSize,
   pastDay,
+  queryNumber,
   wholeNumber,
 } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
-import { asOf, hourUsage } from "../usage/schema.ts";
+import { asOf, hourUsage, timeUsage } from "../usage/schema.ts";
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
@@ -126,6 +127,8 @@ export const keyQuery = v.strictObject({
   ),
   expiringBefore: v.optional(v.pipe(comingTime, v.title("Expires before"), v.metadata({ kind: "date" }))),
   unusedSince: v.optional(v.pipe(pastDay, v.title("Unused since"), v.metadata({ kind: "date" }))),
+  owner: v.optional(soughtText),
+  days: v.optional(queryNumber(0, 31), "0"),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   after: v.optional(v.string()),
@@ -215,7 +218,15 @@ const liveUsage = v.strictObject({
 export type LiveUsage = v.InferOutput<typeof liveUsage>;
 
 const key = v.pipe(v.string(), v.description("The secret in full. No other answer has it."));
-export const keyPage = v.strictObject({ keys: v.array(keyView), next });
+const listedKey = v.strictObject({
+  ...keyView.entries,
+  days: v.pipe(
+    v.optional(v.array(timeUsage)),
+    v.description("With `days`: so many days of usage, today included, the oldest first."),
+  ),
+});
+export type ListedKey = v.InferOutput<typeof listedKey>;
+export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf });
 export const issuedKey = v.strictObject({ ...keyView.entries, key });
 export const toldKeys = v.strictObject({ untold: v.nullable(count) });
 export const updatedKey = v.strictObject({ ...keyView.entries, effective });

@@ -19,7 +19,7 @@ import {
   orderView,
   shipment,
 } from "./schema.ts";
-import { listCancelled, listOrders, requireOrder } from "./sql.ts";
+import { countOrders, listCancelled, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -46,8 +46,14 @@ export const orderCalls = {
     example: { answer: { orders: [ORDER], next: null } },
 
     run: async ({ env, query }) => {
-      const { orders, next } = await listOrders(openDatabase(env.DB), query);
-      return new JsonText(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
+      const db = openDatabase(env.DB);
+      const [{ orders, next }, total] = await Promise.all([
+        listOrders(db, query),
+        query.count ? countOrders(db, query) : undefined,
+      ]);
+      return new JsonText(
+        `{"orders":[${orders.join(",")}],${total === undefined ? "" : `"total":${total},`}"next":${JSON.stringify(next)}}`,
+      );
     },
     table: (answer) => {
       const { orders, next } = exactly<{ orders: Row[]; next: string | null }>(answer);

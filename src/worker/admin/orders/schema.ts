@@ -3,19 +3,12 @@ import * as v from "valibot";
 import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
-import { boolean, format, oneOf, pageSize, queryNumber, wholeNumber } from "../http/schemas.ts";
+import { boolean, format, oneOf, pageSize, queryNumber, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
 const int64Digits = v.pipe(v.string(), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
 const status = v.optional(v.pipe(oneOf(ORDER_STATUSES), v.title("Status")));
-
-/** `?name`, `?name=true` or `?name=false`. */
-const querySwitch = v.pipe(
-  v.optional(v.picklist(["", "true", "false"], "must be true, false, or without a value"), "false"),
-  v.transform((text) => text !== "false"),
-  v.metadata({ kind: "switch" }),
-);
 
 export const orderUpdate = v.strictObject({
   status,
@@ -64,6 +57,7 @@ export const orderQuery = v.strictObject({
   petId: v.optional(v.pipe(int64Digits, v.title("Pet id"))),
   after: v.optional(int64Digits),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
+  count: querySwitch,
   limit: pageSize,
   format,
 });
@@ -90,6 +84,7 @@ const members = {
 export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_STATUSES), version });
 export const orderPage = v.strictObject({
   orders: v.array(orderView),
+  total: v.pipe(v.optional(count), v.description("With `count`: how many orders the filter finds.")),
   next: v.pipe(
     v.nullable(v.string()),
     v.description("The id to send as `after` to get the next page. Null on the last page."),

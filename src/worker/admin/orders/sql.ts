@@ -55,7 +55,7 @@ type OrderQuery = v.InferOutput<typeof orderQuery>;
 /** Lists orders by id, as JSON with exact digits. Loads and cancels would write an index by status or pet. */
 export async function listOrders(
   db: Database,
-  { status, petId, after, limit, direction }: OrderQuery,
+  { status, petId, after, limit, direction }: Omit<OrderQuery, "count" | "format">,
 ): Promise<{ readonly orders: readonly string[]; readonly next: string | null }> {
   const isMatch = matches({ status, petId });
   const [by, follows] = direction === "asc" ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];

@@ -33,7 +33,7 @@ export const keyUsageQuery = v.strictObject({
 });
 
 const figures = { admitted: count, refused: count, refusedWhileBanned: count };
-const timeUsage = v.strictObject({
+export const timeUsage = v.strictObject({
   start: v.pipe(v.string(), v.description("A day, or when an hour begins.")),
   ...figures,
 });

@@ -265,7 +265,7 @@ function endOfHour(atSeconds: number): number {
   return startOf(atSeconds, HOUR_SECONDS) + HOUR_SECONDS;
 }
 
-function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
+export function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
 }
 

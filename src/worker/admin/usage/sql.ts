@@ -1,7 +1,7 @@
 /** D1: sums of the usage that limiters report, one row for each key and UTC day (ADR-22). */
 import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
-import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
+import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { limitsAt } from "../../key/limits-sql.ts";
 import { HOUR_SQL } from "../../key/usage-sql.ts";
 import { foldCase } from "../../text/text.ts";
@@ -97,8 +97,6 @@ export type GroupRow = Figures &
     readonly percent: number;
     readonly keyCount: number;
   };
-
-export const NEAR_LIMIT_PERCENT = 80;
 
 const OWNER_ID = sql`k.owner_key`;
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,

@@ -1,7 +1,5 @@
 /** Shows requests over time as a table, which a script draws as a chart. */
 import type { TimeUsage } from "../../admin/usage/schema.ts";
-import { lastDays, lastHours } from "../../admin/usage/service.ts";
-import type { Figures } from "../../admin/usage/sql.ts";
 import { formatDay, formatNumber, formatTime } from "../../text/format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
 import { addressOf } from "./forms.ts";
@@ -10,9 +8,9 @@ import type { ConsoleContext } from "./page.tsx";
 import { type Column, Table, Time } from "./ui.tsx";
 
 const RANGES = {
-  "24h": { name: "24 hours", by: "hour", range: () => lastHours(24) },
-  "7d": { name: "7 days", by: "day", range: () => lastDays(7) },
-  "30d": { name: "30 days", by: "day", range: () => lastDays(30) },
+  "24h": { name: "24 hours", by: "hour", from: "23h" },
+  "7d": { name: "7 days", by: "day", from: "6d" },
+  "30d": { name: "30 days", by: "day", from: "29d" },
 } as const;
 
 /** Reads the range of a chart from the address of its page. */
@@ -94,9 +92,9 @@ export function UsageChart({ title, rows, by }: Props) {
   );
 }
 
-type SparklineProps = {
-  readonly days: readonly { readonly admitted: number; readonly isRefused: boolean }[];
-};
+type Figures = Omit<TimeUsage, "start">;
+
+type SparklineProps = { readonly days: readonly TimeUsage[] };
 
 const BAR_WIDTH = 6;
 const MAX_BAR_HEIGHT = 20;
@@ -104,7 +102,8 @@ const MAX_BAR_HEIGHT = 20;
 /** Draws a bar for each day. The highest bar has the full height, and days with refusals their own colour. */
 export function Sparkline({ days }: SparklineProps) {
   const max = Math.max(...days.map(({ admitted }) => admitted));
-  if (max <= 0 && !days.some(({ isRefused }) => isRefused)) return <>–</>;
+  const isRefused = ({ refused, refusedWhileBanned }: TimeUsage) => refused + refusedWhileBanned > 0;
+  if (max <= 0 && !days.some(isRefused)) return <>–</>;
   const text = `at most ${formatNumber(max)} admitted a day`;
   return (
     <svg
@@ -115,15 +114,15 @@ export function Sparkline({ days }: SparklineProps) {
       height={MAX_BAR_HEIGHT}
     >
       <title>{text}</title>
-      {days.map(({ admitted, isRefused }, i) => {
-        const height = Math.max(1, Math.round((MAX_BAR_HEIGHT * admitted) / Math.max(1, max)));
+      {days.map((day, i) => {
+        const height = Math.max(1, Math.round((MAX_BAR_HEIGHT * day.admitted) / Math.max(1, max)));
         return (
           <rect
             x={i * BAR_WIDTH}
             y={MAX_BAR_HEIGHT - height}
             width={BAR_WIDTH - 1}
             height={height}
-            class={isRefused ? "refused" : undefined}
+            class={isRefused(day) ? "refused" : undefined}
           />
         );
       })}

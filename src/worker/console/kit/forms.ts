@@ -42,6 +42,18 @@ export function queryOf<S extends ObjectSchema>(
   return checked(c.env, schema, query);
 }
 
+/** Asks a call that reads, with the texts that its query would have in an address. */
+export function ask<Query extends ObjectSchema, Given>(
+  c: ConsoleContext,
+  call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
+  texts: Typed,
+  id = "",
+): Promise<Given> {
+  const { query: schema } = call;
+  if (schema === undefined) throw new Error(`${call.id} has no query`);
+  return call.run(inputOf(c, { id, query: checked(c.env, schema, texts) }));
+}
+
 /** The ids of the object that a form changes, and of a part of the object. */
 export type Named = { readonly id?: string; readonly partId?: string };
 

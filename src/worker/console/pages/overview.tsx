@@ -1,19 +1,17 @@
 /** `/console` shows first what needs an operator, and then how many requests there were. */
 
-import { listBans } from "../../admin/bans/list-sql.ts";
-import { listKeys } from "../../admin/keys/list-sql.ts";
+import { banCalls } from "../../admin/bans/calls.ts";
+import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
-import type { TimeUsage } from "../../admin/usage/schema.ts";
-import { countedUntil, lastDays, listUsageOverTime, sumOf } from "../../admin/usage/service.ts";
-import { type GroupRow, listGroups, NEAR_LIMIT_PERCENT } from "../../admin/usage/sql.ts";
+import { usageCalls } from "../../admin/usage/calls.ts";
+import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { healthOf } from "../../client/health-check.ts";
-import { openDatabase } from "../../db/database.ts";
-import { readNearest } from "../../db/session.ts";
+import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
 import { settingsOf } from "../../platform/settings.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
-import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
+import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
-import { addressOf } from "../kit/forms.ts";
+import { addressOf, ask } from "../kit/forms.ts";
 import { type ConsoleContext, page } from "../kit/page.tsx";
 import { Notice, Owner, Relative, Table, Term } from "../kit/ui.tsx";
 import { BAN_COLUMNS } from "./bans/columns.tsx";
@@ -23,39 +21,21 @@ const MOST_USED = addressOf("/console/usage", { sort: "percent" });
 const EXPIRING_DAYS = 30;
 
 export async function overviewPage(c: ConsoleContext) {
-  const db = openDatabase(c.env.DB);
-  const now = nowSeconds();
-  const expiringBefore = now + EXPIRING_DAYS * DAY_SECONDS;
   const shown = rangeIn(c, "7d");
-  const sums = readNearest(c.env, undefined, ({ db }) =>
-    Promise.all([
-      listGroups(db, "key", lastDays(1), { sort: "percent", direction: "desc", limit: SHOWN }, 1),
-      listUsageOverTime(db, shown.range(), shown.by),
-    ]),
-  );
-  const [{ bans }, [mostUsed, requests], expiring, { failures, untoldKeys }] = await Promise.all([
-    listBans(db, { state: "live", limit: SHOWN }, now),
-    sums,
-    listKeys(
-      db,
-      {
-        status: "usable",
-        expiringBefore,
-        sort: "expiry",
-        direction: "asc",
-        limit: SHOWN,
-      },
-      now,
-    ),
+  const expiringBefore = daysBefore(-EXPIRING_DAYS);
+  const expire = { status: "usable", expiringBefore, sort: "expiry" };
+  const limit = String(SHOWN);
+  const [{ bans }, mostUsed, requests, expiring, { failures, untoldKeys }] = await Promise.all([
+    ask(c, banCalls.list, { state: "live", limit }),
+    ask(c, usageCalls.list, { sort: "percent", limit }),
+    ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
+    ask(c, keyCalls.list, { ...expire, limit }),
     healthOf(c.env),
   ]);
+  if (mostUsed.by !== "key" || requests.by !== shown.by) throw new Error("usage by another group");
   const { problems } = settingsOf(c.env);
-  const near = mostUsed.rows.slice(0, SHOWN).filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
-  const allExpiring = addressOf("/console/keys", {
-    status: "usable",
-    expiringBefore: dayName(expiringBefore),
-    sort: "expiry",
-  });
+  const near = mostUsed.rows.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
+  const allExpiring = addressOf("/console/keys", expire);
   return page(
     c,
     { title: "Overview" },
@@ -104,7 +84,7 @@ export async function overviewPage(c: ConsoleContext) {
           />
           {near.length === SHOWN && <a href={MOST_USED}>All keys, by share of their limit</a>}
           <p class="hint">
-            <AsOf iso={countedUntil(lastDays(1))} />
+            <AsOf iso={mostUsed.asOf} />
           </p>
         </section>
         <section>
@@ -118,19 +98,19 @@ export async function overviewPage(c: ConsoleContext) {
           {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
         </section>
       </div>
-      <Requests c={c} rows={requests} shown={shown} />
+      <Requests c={c} usage={requests} shown={shown} />
     </>,
   );
 }
 
 type RequestsProps = {
   readonly c: ConsoleContext;
-  readonly rows: readonly TimeUsage[];
+  readonly usage: { readonly rows: readonly TimeUsage[]; readonly total: Omit<TimeUsage, "start"> };
   readonly shown: ReturnType<typeof rangeIn>;
 };
 
-function Requests({ c, rows, shown }: RequestsProps) {
-  const { admitted, refused, refusedWhileBanned } = sumOf(rows);
+function Requests({ c, usage: { rows, total }, shown }: RequestsProps) {
+  const { admitted, refused, refusedWhileBanned } = total;
   const all = admitted + refused + refusedWhileBanned;
   const minutes = (rows.length * (shown.by === "day" ? DAY_SECONDS : HOUR_SECONDS)) / 60;
   return (
@@ -173,10 +153,10 @@ function Tile({ name, value, rate }: TileProps) {
 const { key, owner, why, ends } = BAN_COLUMNS;
 
 const NEAR_COLUMNS = [
-  { name: "Key", cell: (key: GroupRow) => <a href={`/console/keys/${key.nearKey}`}>{key.keyName}</a> },
-  { name: "Owner", cell: (key: GroupRow) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
-  { name: "Plan", cell: (key: GroupRow) => key.plan },
-  { name: "Used", isNumber: true, cell: (key: GroupRow) => `${key.percent} %` },
+  { name: "Key", cell: (key: KeyUsageView) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a> },
+  { name: "Owner", cell: (key: KeyUsageView) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
+  { name: "Plan", cell: (key: KeyUsageView) => key.plan },
+  { name: "Used", isNumber: true, cell: (key: KeyUsageView) => `${key.percent} %` },
 ];
 
 const EXPIRING_COLUMNS = [

@@ -1,12 +1,9 @@
 /** `/console/bans` lists live and past bans, and lifts live bans. */
 import { Hono } from "hono";
 import { banCalls } from "../../../admin/bans/calls.ts";
-import { type ListedBan, listBans } from "../../../admin/bans/list-sql.ts";
-import { banQuery } from "../../../admin/bans/schema.ts";
-import { fileOf } from "../../../admin/serve.ts";
+import { banQuery, type ListedBan } from "../../../admin/bans/schema.ts";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { openDatabase } from "../../../db/database.ts";
-import { nowSeconds } from "../../../text/time.ts";
 import { addressOf, queryOf } from "../../kit/forms.ts";
 import { CsvLink, Pages, Presets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
@@ -19,9 +16,7 @@ const BANS_PER_PAGE = 50;
 export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, banQuery, { state: "live" });
   if (query.format === "csv") return fileOf(c, banCalls.list, query);
-  // The call lacks the version of the key, which the form that lifts a ban sends.
-  const filter = { ...query, limit: BANS_PER_PAGE };
-  const { bans, next } = await listBans(openDatabase(c.env.DB), filter, nowSeconds());
+  const { bans, next } = await banCalls.list.run(inputOf(c, { query: { ...query, limit: BANS_PER_PAGE } }));
   const isPast = query.state === "past";
   const columns = isPast ? PAST_COLUMNS : c.var.mayOnlyRead ? LIVE_COLUMNS : [...LIVE_COLUMNS, LIFT];
   return page(
@@ -51,8 +46,8 @@ const LIVE_COLUMNS = [...COLUMNS, ends];
 
 const LIFT: Column<ListedBan> = {
   name: "Action",
-  cell: ({ ban, keyVersion }) => (
-    <form method="post" action={`/console/keys/${ban.keyId}/lift`}>
+  cell: ({ keyId, keyVersion }) => (
+    <form method="post" action={`/console/keys/${keyId}/lift`}>
       <Basis version={keyVersion} />
       <button type="submit" class="button small">
         Lift
@@ -63,10 +58,10 @@ const LIFT: Column<ListedBan> = {
 
 const PAST_COLUMNS: readonly Column<ListedBan>[] = [
   ...COLUMNS,
-  { name: "Scheduled end", cell: ({ ban }) => <Time iso={ban.endsAt} /> },
+  { name: "Scheduled end", cell: ({ endsAt }) => <Time iso={endsAt} /> },
   {
     name: "Lifted",
-    cell: ({ ban }) =>
+    cell: (ban) =>
       ban.liftedAt === null ? (
         "–"
       ) : (

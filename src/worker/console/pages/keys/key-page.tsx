@@ -1,19 +1,18 @@
 /** `/console/keys/{id}` shows problems, usage, history and actions of a key. */
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
-import { listEvents } from "../../../admin/keys/history.ts";
-import { look } from "../../../admin/keys/live.ts";
+import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
+import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
-import { listPlans } from "../../../admin/plans/sql.ts";
+import { inputOf } from "../../../admin/serve.ts";
+import { keyUsageCalls } from "../../../admin/usage/calls.ts";
 import type { HourUsage } from "../../../admin/usage/schema.ts";
-import { lastHours, listHours, listUsageOverTime } from "../../../admin/usage/service.ts";
 import type { AppEnv } from "../../../context.ts";
-import { openDatabase } from "../../../db/database.ts";
 import { formatNumber, formatTime } from "../../../text/format.ts";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
-import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
 import { Presets } from "../../kit/list.tsx";
 import { docsUrl, page } from "../../kit/page.tsx";
 import { previewOf } from "../../kit/preview.tsx";
@@ -79,14 +78,12 @@ function hasSecret(made: Changed): made is v.InferOutput<typeof rotatedKey> {
 async function showKey(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const path = `/console/keys/${id}`;
-  const db = openDatabase(c.env.DB);
-  const { key, live } = await look(c.env, id, "flushAndInspect");
+  const { live, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
-  const [hours, usage, history, plans] = await Promise.all([
-    listHours(db, id, lastHours(7 * 24)),
-    listUsageOverTime(db, { ...shownRange.range(), key: id }, shownRange.by),
-    listEvents(db, id, { limit: EVENTS_SHOWN }),
-    listPlans(db),
+  const [history, usage, { plans }] = await Promise.all([
+    ask(c, keyCalls.history, { limit: String(EVENTS_SHOWN) }, id),
+    ask(c, keyUsageCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
+    planCalls.list.run(inputOf(c, {})),
   ]);
   const isBanned = live?.ban != null || key.bannedUntil !== null;
   const shown: ShownKey = { key, isBanned, plans };
@@ -114,7 +111,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
             <h2>Usage</h2>
             <RangeLinks c={c} shown={shownRange} />
           </div>
-          <UsageChart title={`Last ${shownRange.name}`} rows={usage} by={shownRange.by} />
+          <UsageChart title={`Last ${shownRange.name}`} rows={usage.rows} by={shownRange.by} />
         </section>
       </div>
       <div class="columns">
@@ -125,7 +122,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
         <div>
           <section id="refused">
             <h2>Refused requests, last 7 days</h2>
-            <RefusedMinutes hours={hours} path={path} showsAll={c.req.query("refused") === "all"} />
+            <RefusedMinutes hours={history.hours} path={path} showsAll={c.req.query("refused") === "all"} />
           </section>
           <section>
             <h2>Secrets</h2>

@@ -1,18 +1,15 @@
 /** `/console/keys` lists keys and creates them. */
 import { Hono } from "hono";
 import { keyCalls } from "../../../admin/keys/calls.ts";
-import { findDaysOfKeys } from "../../../admin/keys/list-sql.ts";
 import { newKeyId } from "../../../admin/keys/mint.ts";
-import { type KeyView, keyQuery } from "../../../admin/keys/schema.ts";
+import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
-import { countedUntil, lastDays } from "../../../admin/usage/service.ts";
 import type { AppEnv } from "../../../context.ts";
-import { openDatabase } from "../../../db/database.ts";
 import type { KEY_SORTS } from "../../../db/values.ts";
 import { formatNumber, formatPercent } from "../../../text/format.ts";
 import { isInt64 } from "../../../text/int64.ts";
-import { DAY_SECONDS, daysBefore, midnightAfter, nowSeconds } from "../../../text/time.ts";
+import { daysBefore } from "../../../text/time.ts";
 import { AsOf, Sparkline } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
@@ -24,6 +21,7 @@ import { KeyFields } from "./key-fields.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
+const SPARKLINE_DAYS = 14;
 /** The filters are a part of the address, which can be logged. */
 const NO_SECRET = {
   pattern: "(?!.*sok_[0-9A-Za-z]{8}).*",
@@ -38,10 +36,9 @@ const CREATE = (
 
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
-    const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE };
+    const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE, days: SPARKLINE_DAYS };
     if (query.format === "csv") return fileOf(c, keyCalls.list, query);
-    const { keys, next } = await keyCalls.list.run(inputOf(c, { query }));
-    const daysOf = await daysOfKeys(c, keys);
+    const { keys, next, asOf } = await keyCalls.list.run(inputOf(c, { query }));
     const shown = c.req.query();
     const usable = { status: "usable" };
     return page(
@@ -79,7 +76,7 @@ export const keyListPages = new Hono<AppEnv>()
         </Filters>
         <Table
           caption="Keys"
-          columns={columnsOf(sortedBy(c, query), daysOf)}
+          columns={columnsOf(sortedBy(c, query))}
           rows={keys}
           empty={
             <NoRows c={c} noun="key">
@@ -90,7 +87,7 @@ export const keyListPages = new Hono<AppEnv>()
         />
         {keys.length > 0 && (
           <p class="hint">
-            Used today: <AsOf iso={countedUntil(lastDays(1))} />
+            Used today: <AsOf iso={asOf} />
           </p>
         )}
         <Pages c={c} next={next} />
@@ -144,25 +141,7 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
   );
 }
 
-const SPARKLINE_DAYS = 14;
-
-type DaysOf = (key: KeyView) => { readonly admitted: number; readonly isRefused: boolean }[];
-
-/** Reads the last days of each key, today included. */
-async function daysOfKeys(c: ConsoleContext, keys: readonly KeyView[]): Promise<DaysOf> {
-  const from = midnightAfter(nowSeconds(), 1 - SPARKLINE_DAYS);
-  const ids = keys.map(({ id }) => id);
-  const rows = await findDaysOfKeys(openDatabase(c.env.DB), ids, from);
-  const placeOf = (keyId: string, day: number) => `${keyId} ${day}`;
-  const found = new Map(rows.map((row) => [placeOf(row.keyId, row.day), row]));
-  return ({ id }) =>
-    Array.from({ length: SPARKLINE_DAYS }, (_, i) => {
-      const row = found.get(placeOf(id, from + i * DAY_SECONDS));
-      return { admitted: row?.admitted ?? 0, isRefused: row?.isRefused === 1 };
-    });
-}
-
-function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Column<KeyView>[] {
+function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[] {
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
     { name: "Owner", sort: by("owner"), cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
@@ -177,7 +156,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>, daysOf: DaysOf): Co
           ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
           : 0,
     },
-    { name: `${SPARKLINE_DAYS} days`, cell: (key) => <Sparkline days={daysOf(key)} /> },
+    { name: `${SPARKLINE_DAYS} days`, cell: ({ days = [] }) => <Sparkline days={days} /> },
     { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
     {
       name: "Expires",

@@ -4,10 +4,8 @@ import type { PropsWithChildren } from "hono/jsx";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
-import { countOrders } from "../../../admin/orders/sql.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { openDatabase } from "../../../db/database.ts";
 import { IN_STORE } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
@@ -29,7 +27,11 @@ const LOAD = (
   </a>
 );
 
-type ShownOrders = { readonly orders: readonly ShownOrder[]; readonly next: string | null };
+type ShownOrders = {
+  readonly orders: readonly ShownOrder[];
+  readonly total: number;
+  readonly next: string | null;
+};
 type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
 
 export const orderListPages = new Hono<AppEnv>()
@@ -95,12 +97,9 @@ function Actions({ c }: { readonly c: ConsoleContext }) {
 type Outcome = { readonly failure?: Failure; readonly shipment?: Shipment };
 
 async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}) {
-  const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE };
-  const [answer, total] = await Promise.all([
-    orderCalls.list.run(inputOf(c, { query })),
-    countOrders(openDatabase(c.env.DB), query),
-  ]);
-  const { orders, next } = toShown<ShownOrders>(answer);
+  const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE, count: true };
+  const answer = await orderCalls.list.run(inputOf(c, { query }));
+  const { orders, total, next } = toShown<ShownOrders>(answer);
   const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => IN_STORE.includes(status));
   const table = (
     <Table

@@ -1,18 +1,17 @@
 /** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
 import { Hono } from "hono";
-import { type ListedBan, listBans } from "../../../admin/bans/list-sql.ts";
-import { listKeys } from "../../../admin/keys/list-sql.ts";
+import { banCalls } from "../../../admin/bans/calls.ts";
+import type { ListedBan } from "../../../admin/bans/schema.ts";
+import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { KeyView } from "../../../admin/keys/schema.ts";
-import { countedUntil, lastDays, listUsageOverTime } from "../../../admin/usage/service.ts";
-import { type GroupRow, listGroups } from "../../../admin/usage/sql.ts";
+import { usageCalls } from "../../../admin/usage/calls.ts";
+import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
-import { openDatabase } from "../../../db/database.ts";
-import { readNearest } from "../../../db/session.ts";
 import { notFound } from "../../../platform/errors.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { daysBefore, nowSeconds } from "../../../text/time.ts";
+import { daysBefore } from "../../../text/time.ts";
 import { AsOf, UsageChart } from "../../kit/chart.tsx";
-import { addressOf } from "../../kit/forms.ts";
+import { addressOf, ask } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, type Column, Facts, MailTo, Notice, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
@@ -25,25 +24,20 @@ const BANS_SHOWN = 20;
 export const customerPages = new Hono<AppEnv>().get("/:owner", (c) => showCustomer(c, c.req.param("owner")));
 
 async function showCustomer(c: ConsoleContext, owner: string) {
-  const [db, now] = [openDatabase(c.env.DB), nowSeconds()];
-  const range = lastDays(DAYS);
-  const nearest = { sort: "near", direction: "desc", limit: KEYS_SHOWN } as const;
-  const [{ keys, next }, { bans, next: nextBan }, [{ rows: usage }, days]] = await Promise.all([
-    listKeys(db, { owner, sort: "name", direction: "asc", limit: KEYS_SHOWN }, now),
-    listBans(db, { state: "all", owner, limit: BANS_SHOWN }, now),
-    readNearest(c.env, undefined, ({ db }) =>
-      Promise.all([
-        listGroups(db, "key", { ...range, owner }, nearest, DAYS),
-        listUsageOverTime(db, { ...range, owner }, "day"),
-      ]),
-    ),
+  const since = { owner, from: `${DAYS - 1}d` };
+  const [{ keys, next }, { bans, next: nextBan }, usage, days] = await Promise.all([
+    ask(c, keyCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
+    ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
+    ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) }),
+    ask(c, usageCalls.list, { ...since, by: "day" }),
   ]);
+  if (usage.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const [first] = keys;
   if (first === undefined) throw notFound("No key has this owner.");
   const name = first.ownerName ?? first.ownerEmail ?? owner;
-  const [near] = usage;
+  const [near] = usage.rows;
   const advice = near && adviceTo({ ...near, owner: name }, DAYS);
-  const used = new Map(usage.map((row) => [row.nearKey, row]));
+  const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
   return page(
     c,
@@ -71,12 +65,12 @@ async function showCustomer(c: ConsoleContext, owner: string) {
         <h2>Keys</h2>
         <Table caption="Keys" columns={keyColumns(used)} rows={keys} empty="" />
         <p class="hint">
-          The last {DAYS} days. <AsOf iso={countedUntil(range)} />
+          The last {DAYS} days. <AsOf iso={usage.asOf} />
         </p>
       </section>
       <section>
         <h2>Usage</h2>
-        <UsageChart title={`Last ${DAYS} days`} rows={days} by="day" />
+        <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" />
       </section>
       <section>
         <h2>Bans</h2>
@@ -94,8 +88,8 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   );
 }
 
-function keyColumns(used: ReadonlyMap<string, GroupRow>): Column<KeyView>[] {
-  const ofUse = (name: string, cell: (usage: GroupRow) => string) => ({
+function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<KeyView>[] {
+  const ofUse = (name: string, cell: (usage: KeyUsageView) => string) => ({
     name,
     isNumber: true,
     cell: ({ id }: KeyView) => {
@@ -121,5 +115,5 @@ const BANS_OF_CUSTOMER: readonly Column<ListedBan>[] = [
   key,
   why,
   began,
-  { name: "Ended, or ends", cell: ({ ban }) => <Time iso={ban.liftedAt ?? ban.endsAt} /> },
+  { name: "Ended, or ends", cell: ({ liftedAt, endsAt }) => <Time iso={liftedAt ?? endsAt} /> },
 ];

@@ -9,7 +9,6 @@ import {
   type PlanUsageView,
   usageQuery,
 } from "../../../admin/usage/schema.ts";
-import type { Closeness } from "../../../admin/usage/sql.ts";
 import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
@@ -131,6 +130,8 @@ function ownerColumns(by: SortedBy<UsageSort>): Column<OwnerUsageView>[] {
     ...figureColumns(by),
   ];
 }
+
+type Closeness = Pick<KeyUsageView, "daysNear" | "medianPercent" | "peakPercent">;
 
 /** The figures are in percent of the limit of each day. */
 function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
