@@ -270,6 +270,9 @@ describe("the usage of a range", () => {
     "from=2035-01-01&to=2037-01-01",
     "by=owner&sort=percent",
     "by=plan&sort=near",
+    "by=hour&sort=admitted",
+    "by=day&sort=refused",
+    "by=day&direction=asc",
     "to=1d",
   ])("cannot be of %s", async (query, { expect }) => {
     expect((await operator("GET", `/usage?${query}`)).status).toBe(400);
@@ -331,7 +334,8 @@ describe("the usage of a range", () => {
           const owned = keys[key];
           if (owned) await insertUsage(iso(day * 24).slice(0, 10), [owned, Object.fromEntries(figures)]);
         }
-        const path = `/usage?from=${iso(first)}&to=${iso(first + hours)}&by=${by}&sort=${sort}&direction=${direction}${filter.text}`;
+        const order = by === "hour" || by === "day" ? "" : `&sort=${sort}&direction=${direction}`;
+        const path = `/usage?from=${iso(first)}&to=${iso(first + hours)}&by=${by}${order}${filter.text}`;
         const step = by === "hour" ? 1 : 24;
         const isIn = (at: number, size: number) =>
           Math.floor(at / size) >= Math.floor(first / size) && Math.floor(at / size) * size < first + hours;

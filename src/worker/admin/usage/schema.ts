@@ -1,15 +1,15 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
-import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS } from "../../db/values.ts";
+import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
 import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts";
 import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
-type Order = { readonly sort: string; readonly direction?: "asc" | "desc" | undefined };
+type Given = { readonly sort?: UsageSort | undefined; readonly direction?: "asc" | "desc" | undefined };
 
-/** By default the highest figures come first, and names from A on. */
-export function directionOf({ sort, direction }: Order): "asc" | "desc" {
-  return direction ?? (sort === "name" ? "asc" : "desc");
+/** By default the most admitted requests come first. Of any sort the highest figures do, and names from A on. */
+export function orderOf({ sort = "admitted", direction }: Given) {
+  return { sort, direction: direction ?? (sort === "name" ? "asc" : "desc") } as const;
 }
 
 export const usageQuery = v.strictObject({
@@ -18,7 +18,12 @@ export const usageQuery = v.strictObject({
   key: v.optional(v.pipe(v.string(), v.title("Key (id)"))),
   owner: v.optional(v.pipe(soughtText, v.title("Owner"))),
   plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.title("Plan"))),
-  sort: v.optional(oneOf(USAGE_SORTS), "admitted"),
+  sort: v.optional(
+    v.pipe(
+      oneOf(USAGE_SORTS),
+      v.description("`admitted` by default. Hours and days are in the order of time."),
+    ),
+  ),
   direction: v.optional(oneOf(["asc", "desc"])),
   /** Most ranges have one page. */
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),

@@ -11,10 +11,10 @@ import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../t
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
 import {
-  directionOf,
   type HourUsage,
   type KeyUsageView,
   type OwnerUsageView,
+  orderOf,
   type PlanUsageView,
   type RefusedMinute,
   type TimeUsage,
@@ -58,12 +58,10 @@ type UsageQuery = v.InferOutput<typeof usageQuery>;
 const MAX_ROWS_READ = 1_000_000;
 
 const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
-const SORTS: Readonly<Record<UsagePeriod | UsageGroup, readonly UsageSort[]>> = {
+const SORTS: Readonly<Record<UsageGroup, readonly UsageSort[]>> = {
   key: USAGE_SORTS,
   owner: [...ANY_SORTS, "near", "peak"],
   plan: ANY_SORTS,
-  hour: ANY_SORTS,
-  day: ANY_SORTS,
 };
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
@@ -74,14 +72,12 @@ export function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
 }
 
 async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Promise<Usage> {
-  const { by, key, owner, plan, sort, limit } = query;
+  const { by, key, owner, plan, limit } = query;
   const range = rangeOf(env, query, by === "hour" ? "hour" : "day");
   const filter = { ...range, key, owner, plan };
   const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
-  if (!SORTS[by].includes(sort)) {
-    throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
-  }
   if (by === "hour" || by === "day") {
+    refuseOrder(query);
     const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
     const order = `usage by ${by}`;
     const after = fromCursor(order, query.after);
@@ -90,8 +86,11 @@ async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Prom
     const next = toCursor(order, last && { value: last.start, id: "" });
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
   }
+  const { sort, direction } = orderOf(query);
+  if (!SORTS[by].includes(sort)) {
+    throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
+  }
   await refuseTooMuch(db, filter, by);
-  const direction = directionOf(query);
   const order = `usage by ${by} ${sort} ${direction}`;
   const page = { sort, direction, after: fromCursor(order, query.after), limit };
   const { rows, total } = await listGroups(db, by, filter, page, daysBegun(range));
@@ -100,6 +99,14 @@ async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Prom
   if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
   if (by === "owner") return { ...about, by, rows: shown.map(toOwnerUsageView), total, next };
   return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
+}
+
+/** Hours and days have one order. */
+function refuseOrder({ by, sort, direction }: UsageQuery): void {
+  for (const [name, value] of Object.entries({ sort, direction })) {
+    if (value !== undefined)
+      throw invalidRequest(`${name}: must not be given with by=${by}, whose rows are in the order of time`);
+  }
 }
 
 /** Lists every hour or day of the range, the oldest first. */

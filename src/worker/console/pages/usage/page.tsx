@@ -3,9 +3,9 @@ import { Hono } from "hono";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import {
-  directionOf,
   type KeyUsageView,
   type OwnerUsageView,
+  orderOf,
   type PlanUsageView,
   usageQuery,
 } from "../../../admin/usage/schema.ts";
@@ -41,7 +41,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
   const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
-  const sortBy = sortedBy(c, { sort: query.sort, direction: directionOf(query) });
+  const sortBy = sortedBy(c, orderOf(query));
   const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
   const advices =
     usage.by === "owner"
