@@ -76,7 +76,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/", overviewPage)
   .post("/search", search)
   .get("/suggestions", suggest)
-  // Browsers send the cookie of the session to no other path.
+  // The reference of the pages: /admin/openapi.json takes a token, and no session of the console.
   .get("/openapi.json", (c) => answerTo(c, showReference))
   .get("/documents/:name", documentPage)
   .get("/reference", (c) => c.redirect("/docs/admin"))
