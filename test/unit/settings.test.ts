@@ -59,14 +59,18 @@ describe("the settings", () => {
       stagingBaseUrl: "https://staging.example.com/store/v1",
       retentionDays: { usage: 90 },
     });
-    for (const contact of ["o'brien+keys@example.com", "https://help.example.com/keys?from=docs#a"]) {
+    for (const contact of [
+      "o'brien+keys@example.com",
+      '"a b"@example.com',
+      "https://help.example.com/keys?from=docs#a",
+    ]) {
       expect(readSettings({ SUPPORT_CONTACT: contact }).supportContact).toBe(contact);
     }
   });
 
   const REFUSED: [name: keyof Bindings & `${string}_${string}`, rule: string, values: string[]][] = [
     ["ACCESS_TEAM_DOMAIN", "must be a host", [`https://${TEAM}`, `${TEAM}.example`]],
-    ["ACCESS_AUD", "must list audience tags of 64 hex digits", [AUD.slice(1), `${AUD} x`]],
+    ["ACCESS_AUD", "must list audience tags of 64 hex digits", [AUD.slice(1), `${AUD} x`, ","]],
     [
       "CORS_ORIGINS",
       "must list origins such as https://app.example",
@@ -125,6 +129,16 @@ describe("the settings", () => {
       // The operator may have meant a longer time than the default, so no row is deleted.
       retentionDays: { audit: 90, bans: 730, cancelledOrders: 730, usage: null },
     });
+  });
+
+  it("refuse a list of writers that names nobody, and let nobody write", ({ expect }) => {
+    for (const nobody of ["", " ", ",", "\t,\n"]) {
+      const vars = { ACCESS_TEAM_DOMAIN: TEAM, ACCESS_AUD: AUD, ACCESS_WRITERS: nobody };
+      expect(problemsOf(vars)).toEqual([expect.stringContaining("ACCESS_WRITERS must list e-mails")]);
+      expect(readSettings(vars).access).toMatchObject({ teamDomain: TEAM, writers: [] });
+    }
+    const unset = readSettings({ ACCESS_TEAM_DOMAIN: TEAM, ACCESS_AUD: AUD });
+    expect(unset).toMatchObject({ problems: [], access: { writers: undefined } });
   });
 
   const WEBHOOK_SECRET = `whsec_${btoa("x".repeat(24))}`;

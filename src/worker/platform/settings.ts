@@ -1,13 +1,15 @@
 /** The vars and secrets of a deployment. A wrong setting is off, logged and shown. Other settings stay. */
 import * as v from "valibot";
 import { PETS_DEPRECATED_DATE } from "../text/lifecycle.ts";
+import { isMailAddress } from "../text/text.ts";
 import { isDate } from "../text/time.ts";
 import { logEvent } from "./log.ts";
 
-/** A list of items, separated by blanks or commas. */
+/** A list of items, separated by blanks or commas. A list without an item is wrong. */
 function listOf(isItem: (text: string) => boolean) {
   return v.pipe(
     v.string(),
+    v.regex(/[^\s,]/),
     v.transform((text) => text.split(/[\s,]+/).filter((each) => each !== "")),
     v.array(v.pipe(v.string(), v.check(isItem))),
   );
@@ -81,8 +83,10 @@ const SCHEMAS = {
     v.pipe(v.string(), v.regex(/^[a-z0-9-]+\.cloudflareaccess\.com$/)),
     "must be a host such as acme.cloudflareaccess.com",
   ),
-  /** Any text is accepted. A text that names nobody lets nobody write. */
-  ACCESS_WRITERS: listOf(() => true),
+  ACCESS_WRITERS: v.message(
+    listOf(() => true),
+    "must list e-mails, or client ids of service tokens; until then nobody from Access may write",
+  ),
   ADMIN_READ_TOKEN: TOKEN,
   ADMIN_TOKEN: TOKEN,
   ALERT_WEBHOOK_SECRET: v.pipe(
@@ -108,7 +112,10 @@ const SCHEMAS = {
   PRODUCTION_BASE_URL: address("/v1"),
   STAGING_BASE_URL: address("/v1"),
   SUPPORT_CONTACT: v.message(
-    v.union([v.pipe(v.string(), v.rfcEmail()), v.pipe(v.string(), v.url(), v.regex(/^https:\/\/\S+$/))]),
+    v.union([
+      v.pipe(v.string(), v.check(isMailAddress)),
+      v.pipe(v.string(), v.url(), v.regex(/^https:\/\/\S+$/)),
+    ]),
     "must be an e-mail address or an https address",
   ),
   AUDIT_RETENTION_DAYS: RETENTION_DAYS,
@@ -160,10 +167,16 @@ export function isSetting(name: string): boolean {
   return Object.hasOwn(SCHEMAS, name);
 }
 
-/** Reads the settings, also before a deploy. An empty var counts as not set. */
+/**
+ * Settings that take rights away. Without such a setting more people may do more, so an empty text is wrong,
+ * and a wrong text leaves nobody the right.
+ */
+const TAKES_RIGHTS: ReadonlySet<Name> = new Set(["ACCESS_WRITERS"]);
+
+/** Reads the settings, also before a deploy. An empty var counts as not set, unless it takes rights away. */
 export function readSettings(env: { readonly [name in Name]?: unknown }) {
   const problems: SettingProblem[] = [];
-  const isSet = (name: Name) => env[name] !== undefined && env[name] !== "";
+  const isSet = (name: Name) => env[name] !== undefined && (env[name] !== "" || TAKES_RIGHTS.has(name));
 
   /** Returns undefined if the setting is not set, or wrong. */
   function read<N extends Name>(name: N): v.InferOutput<(typeof SCHEMAS)[N]> | undefined {
@@ -176,20 +189,27 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     return undefined;
   }
 
-  /** Returns undefined if one of the two is not set, or wrong. */
-  function readBoth<A extends Name, B extends Name>(a: A, b: B) {
+  /** Returns undefined if neither is set, and "wrong" if one of the two is not set, or wrong. */
+  function readBoth<A extends Name, B extends Name, Made>(
+    a: A,
+    b: B,
+    make: (first: v.InferOutput<(typeof SCHEMAS)[A]>, second: v.InferOutput<(typeof SCHEMAS)[B]>) => Made,
+  ): Made | "wrong" | undefined {
     if (isSet(a) !== isSet(b)) {
       problems.push({ names: `${a} and ${b}`, rule: "must both be set, or neither" });
     }
     const [first, second] = [read(a), read(b)];
-    return first === undefined || second === undefined ? undefined : ([first, second] as const);
+    if (first !== undefined && second !== undefined) return make(first, second);
+    return isSet(a) || isSet(b) ? "wrong" : undefined;
   }
 
-  const pair = readBoth("ACCESS_TEAM_DOMAIN", "ACCESS_AUD");
-  const isAccessWrong = problems.length > 0;
-  const writers = read("ACCESS_WRITERS")?.map((each) => each.toLowerCase());
-  const access = pair && ({ teamDomain: pair[0], audiences: pair[1], writers } satisfies AccessSettings);
-  const webhook = readBoth("ALERT_WEBHOOK_URL", "ALERT_WEBHOOK_SECRET");
+  const named = read("ACCESS_WRITERS") ?? (isSet("ACCESS_WRITERS") ? [] : undefined);
+  const writers = named?.map((each) => each.toLowerCase());
+  const webhook = readBoth(
+    "ALERT_WEBHOOK_URL",
+    "ALERT_WEBHOOK_SECRET",
+    (url, secret): Webhook => ({ url, secret }),
+  );
   // The read token comes first: if both tokens are the same by mistake, the token may only read.
   const tokens = [
     { secret: read("ADMIN_READ_TOKEN"), mayOnlyRead: true },
@@ -200,9 +220,13 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     problems,
     tokens,
     /** Cloudflare Access in front of the admin API. Undefined if not configured. */
-    access: isAccessWrong ? ("wrong" as const) : access,
-    /** The receiver of alerts. Undefined if not configured: no alert is stored. */
-    webhook: webhook && ({ url: webhook[0], secret: webhook[1] } satisfies Webhook),
+    access: readBoth(
+      "ACCESS_TEAM_DOMAIN",
+      "ACCESS_AUD",
+      (teamDomain, audiences): AccessSettings => ({ teamDomain, audiences, writers }),
+    ),
+    /** The receiver of alerts. Undefined if not configured, or wrong: no alert is stored. */
+    webhook: webhook === "wrong" ? undefined : webhook,
     /** The address of the console, for links in alerts. Undefined if not configured. */
     consoleUrl: read("CONSOLE_URL"),
     /** The console's pages show this name. Undefined if not configured. */

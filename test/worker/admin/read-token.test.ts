@@ -84,7 +84,7 @@ describe("ACCESS_WRITERS", () => {
       return status === 403 ? false : status === 201 || status;
     };
     const [jo, program] = [{ email: "jo@example.com" }, { email: undefined, common_name: "0123abcd.access" }];
-    for (const writers of ["jo@example.com", "mo@example.com, Jo@Example.com 0123abcd.access", ""]) {
+    for (const writers of ["jo@example.com", "mo@example.com, Jo@Example.com 0123abcd.access"]) {
       expect(await mayWrite(writers, jo), writers).toBe(true);
       expect(await mayWrite(writers, { email: "JO@example.com" }), writers).toBe(true);
     }
@@ -93,6 +93,7 @@ describe("ACCESS_WRITERS", () => {
       "jo@example.com;mo@example.com",
       "jo",
       ",",
+      "",
       "0123abcd.access",
     ]) {
       expect(await mayWrite(writers, jo, env.ADMIN_TOKEN), writers).toBe(false);
