@@ -1,14 +1,5 @@
-/**
- * Builds the OpenAPI document of the public operations from the tables that the Worker itself uses.
- *
- * Pure, like every file of this folder.
- */
-import { headerComponents } from "./headers.ts";
-import { introduction } from "./introduction.ts";
-import type { JsonObject } from "./json.ts";
-import { pathsOf } from "./operations.ts";
-import { responseComponents } from "./responses.ts";
-import { SCHEMAS } from "./schemas.ts";
+/** Fills the holes of openapi.yaml with the settings of the service. Pure. */
+import { petsHeaders } from "../worker/text/lifecycle.ts";
 
 export type DocumentSettings = {
   /** The origin of the request for the document. */
@@ -20,52 +11,55 @@ export type DocumentSettings = {
   readonly petsSunsetDate: string;
 };
 
-export function openApiDocument(settings: DocumentSettings): JsonObject {
+type Server = { readonly url?: string; readonly description: string };
+type Document = {
+  readonly info: { readonly description: string; readonly contact?: object };
+  readonly servers: readonly Server[];
+};
+
+/** `template`: openapi.yaml as JSON. */
+export function openApiDocument(template: string, settings: DocumentSettings): Document {
+  const values = valuesOf(settings);
+  const filled: Document = JSON.parse(template, (_, value) =>
+    typeof value === "string" ? fill(value, values) : value,
+  );
+  const { contact, ...info } = filled.info;
+  // Without an address there is no contact, because pages show a name alone as a link that leads nowhere.
+  const hasContact = settings.supportContact !== undefined && contact !== undefined;
   return {
-    openapi: "3.1.0",
-    info: {
-      title: "Store Orders",
-      version: "1.0.0",
-      summary: "List and cancel the orders of a pet store.",
-      description: introduction(`${settings.ownOrigin}/v1`, settings.supportContact),
-      contact: contactOf(settings),
-      license: { name: "MIT", identifier: "MIT" },
-    },
-    servers: serversOf(settings),
-    security: [{ bearerAuth: [] }],
-    tags: [
-      { name: "Orders", description: "The orders placed in the store." },
-      { name: "Pets", description: "One deprecated operation." },
-    ],
-    paths: pathsOf(settings.petsSunsetDate),
-    components: {
-      securitySchemes: {
-        bearerAuth: { type: "http", scheme: "bearer", bearerFormat: "sok_…", description: "Your API key." },
-      },
-      headers: headerComponents(settings.petsSunsetDate),
-      responses: responseComponents(),
-      schemas: SCHEMAS,
-    },
+    ...filled,
+    info: hasContact ? { ...info, contact } : info,
+    servers: ownFirst(filled.servers, values.baseUrl),
   };
 }
 
-/** Without an address there is no contact, because pages show a name alone as a link that leads nowhere. */
-function contactOf({ supportContact }: DocumentSettings): JsonObject | undefined {
-  const name = "The operator of this instance";
-  if (supportContact === undefined) return undefined;
-  return supportContact.startsWith("https:")
-    ? { name, url: supportContact }
-    : { name, email: supportContact };
+type Values = Readonly<Record<string, string | undefined>>;
+
+function valuesOf({ ownOrigin, supportContact, petsSunsetDate, ...urls }: DocumentSettings) {
+  const isUrl = supportContact?.startsWith("https:");
+  return {
+    // The address is absolute also on a local instance, because hey-api does not resolve a relative address.
+    baseUrl: `${ownOrigin}/v1`,
+    productionBaseUrl: urls.productionBaseUrl,
+    stagingBaseUrl: urls.stagingBaseUrl,
+    support: supportContact === undefined ? "the operator of this instance" : `<${supportContact}>`,
+    supportEmail: isUrl ? undefined : supportContact,
+    supportUrl: isUrl ? supportContact : undefined,
+    petsSunsetDate,
+    petsSunset: petsHeaders(petsSunsetDate).Sunset,
+  };
 }
 
-/** The instance that serves the document comes first, because tools send test calls to the first server. */
-function serversOf({ ownOrigin, productionBaseUrl, stagingBaseUrl }: DocumentSettings): JsonObject[] {
-  const named = [
-    { url: productionBaseUrl, description: "Production" },
-    { url: stagingBaseUrl, description: "Staging" },
-  ];
-  // The address is absolute also on a local instance, because hey-api does not resolve a relative address.
-  const ownUrl = `${ownOrigin}/v1`;
-  const own = named.find(({ url }) => url === ownUrl) ?? { url: ownUrl, description: "This instance" };
-  return [own, ...named.filter(({ url }) => url !== undefined && url !== ownUrl)];
+/** Undefined if a hole has no value. JSON.parse then leaves the member out. */
+function fill(text: string, values: Values): string | undefined {
+  const parts = text.split(/\{\{(\w+)\}\}/);
+  const filled = parts.map((part, i) => (i % 2 === 0 ? part : values[part]));
+  return filled.includes(undefined) ? undefined : filled.join("");
+}
+
+/** Tools send test calls to the first server. A server of the settings has its own description. */
+function ownFirst(servers: readonly Server[], ownUrl: string): Server[] {
+  const isOwn = ({ url }: Server) => url === ownUrl;
+  const others = servers.filter(({ url }) => url !== undefined && url !== ownUrl);
+  return [...servers.filter(isOwn).slice(0, 1), ...others];
 }

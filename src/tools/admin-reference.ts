@@ -1,10 +1,13 @@
 /** Makes the OpenAPI document of the admin API from its calls. */
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import type * as v from "valibot";
-import type { Json, JsonObject } from "../openapi/json.ts";
 import { type Call, hasEtag, isConditional, onlyReads, routeOf } from "../worker/admin/call.ts";
 import { CALLS, NAMED_SCHEMAS, TAGS } from "../worker/admin/calls.ts";
 import { ERROR_STATUS, type ErrorCode } from "../worker/platform/error-codes.ts";
+
+type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+/** JSON.stringify leaves out members that are undefined. */
+type JsonObject = { readonly [name: string]: Json | undefined };
 
 export function adminReference(): JsonObject {
   const paths: Record<string, JsonObject> = {};

@@ -1,6 +1,7 @@
 /**
- * Builds the static assets in the folder of wrangler.toml's [assets], the document of the admin API, and the
- * documents of docs/ for the console. wrangler runs this program before it starts or deploys.
+ * Builds the static assets in the folder of wrangler.toml's [assets], the OpenAPI documents of clients and of
+ * the admin API, and the documents of docs/ for the console. wrangler runs this program before it starts or
+ * deploys.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -9,6 +10,7 @@ import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
+import { parse } from "yaml";
 import { toHtml } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -102,6 +104,12 @@ async function buildReference(): Promise<void> {
   put("../admin-openapi.txt", JSON.stringify(adminReference()));
 }
 
+/** `merge`: a `<<` in the file takes over the members of another part. */
+function buildContract(): void {
+  const contract = readFileSync(join(ROOT, "src/openapi/openapi.yaml"), "utf8");
+  put("../openapi.txt", JSON.stringify(parse(contract, { merge: true })));
+}
+
 /** Each document begins with its title. */
 function buildDocuments(): void {
   const folder = join(ROOT, "docs");
@@ -119,4 +127,5 @@ function buildDocuments(): void {
 
 buildPages();
 buildDocuments();
+buildContract();
 await buildReference();

@@ -3,8 +3,8 @@ import { spawnSync } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeAll, describe, it } from "vitest";
-import { introduction } from "../../src/openapi/introduction.ts";
 import { runProcess, temporaryFolder } from "../support/cli.ts";
+import { contractWith } from "../support/contract.ts";
 import { introductionOf, writeProgram } from "../support/introduction.ts";
 import { openService, type Service } from "../support/service.ts";
 
@@ -39,7 +39,7 @@ async function startBusyServer() {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   // The address of a TCP server is never a string.
   const { port } = server.address() as AddressInfo;
-  return { baseUrl: `http://127.0.0.1:${port}/v1`, arrivals, close: () => server.close() };
+  return { origin: `http://127.0.0.1:${port}`, arrivals, close: () => server.close() };
 }
 
 describe("the introduction's program", () => {
@@ -56,7 +56,8 @@ describe("the introduction's program", () => {
   it.concurrent.for(LISTS)("%s waits as Retry-After says", async ([before, command], { expect, skip }) => {
     skip(command === "python3" && !hasUrllib3, "python3 has no urllib3");
     const server = await startBusyServer();
-    const program = writeProgram(introduction(server.baseUrl, undefined), before, temporaryFolder());
+    const { description } = contractWith({ ownOrigin: server.origin }).info;
+    const program = writeProgram(description, before, temporaryFolder());
     const { code } = await runProcess(command, [program], { KEY: "sok_any" });
     server.close();
     expect(code).toBe(0);

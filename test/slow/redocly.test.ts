@@ -2,18 +2,17 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { it } from "vitest";
-import { openApiDocument } from "../../src/openapi/document.ts";
 import { runRedocly } from "../contract/redocly.ts";
 import { PROJECT, temporaryFolder } from "../support/cli.ts";
+import { contractWith } from "../support/contract.ts";
 
 it("Redocly finds nothing in either document", async ({ expect }) => {
   const folder = temporaryFolder();
-  const document = openApiDocument({
+  const document = contractWith({
     ownOrigin: "https://orders.petstore.test",
     productionBaseUrl: "https://orders.petstore.test/v1",
     stagingBaseUrl: "https://staging.orders.petstore.test/v1",
     supportContact: "o'brien+r&d@xn--mller-kva.example",
-    petsSunsetDate: "2030-12-05",
   });
   writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
   const admin = JSON.parse(readFileSync(join(PROJECT, "dist/admin-openapi.txt"), "utf8"));

@@ -243,8 +243,9 @@ function compareWith(document: Part): (exchange: Exchange) => Iterable<string> {
   }
   return function* (exchange) {
     const { response, body } = exchange;
-    const method = exchange.method === "HEAD" ? "GET" : exchange.method;
-    const operation = operations.find((each) => each.path.test(pathOf(exchange)) && each.method === method);
+    const operation = operations.find(
+      (each) => each.path.test(pathOf(exchange)) && each.method === exchange.method,
+    );
     if (!operation) return;
     const { pointer, part } = resolve(`${operation.pointer}/${response.status}`);
     if (!part) yield `the document has no ${response.status} here`;
@@ -254,6 +255,10 @@ function compareWith(document: Part): (exchange: Exchange) => Iterable<string> {
       if (text !== null) yield* invalid(`${header.pointer}/schema`, /^\d+$/.test(text) ? Number(text) : text);
       else if (header.part?.required) yield `no ${name}, which the document requires`;
     }
-    if (body !== "") yield* invalid(`${pointer}/content/application~1json/schema`, JSON.parse(body));
+    if (body === "") return;
+    const answer = JSON.parse(body);
+    yield* invalid(`${pointer}/content/application~1json/schema`, answer);
+    const isExample = part?.content?.["application/json"]?.examples?.[answer.code] !== undefined;
+    if (response.status >= 400 && !isExample) yield `the document has no ${answer.code} here`;
   };
 }

@@ -1,7 +1,6 @@
 /** The routes that need no key: the front page, and the OpenAPI document, which agrees with the database. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { DEFAULT_PLANS } from "../../../src/openapi/default-plans.ts";
 import { startApp } from "../../support/worker.ts";
 
 const app = startApp();
@@ -63,13 +62,10 @@ describe("the OpenAPI document", () => {
 describe("the plans of the document", () => {
   it("are the plans of the migrated database", async ({ expect }) => {
     const { results } = await env.DB.prepare(
-      "select id, requests_per_minute, requests_per_day from plans order by id",
+      "select upper(substr(id, 1, 1)) || substr(id, 2) as name, coalesce(requests_per_minute, 'custom') as minute, coalesce(requests_per_day, 'custom') as day from plans order by requests_per_day is null, requests_per_day",
     ).all();
-    const documented = Object.entries(DEFAULT_PLANS).map(([id, plan]) => ({
-      id,
-      requests_per_minute: plan.requestsPerMinute,
-      requests_per_day: plan.requestsPerDay,
-    }));
-    expect(results).toEqual(documented.sort((a, b) => a.id.localeCompare(b.id)));
+    const document = await (await app("/openapi.json")).text();
+    const rows = results.map(({ name, minute, day }) => `| ${name} | ${minute} | ${day} |`);
+    expect(document).toContain(JSON.stringify(rows.join("\n")).slice(1, -1));
   });
 });
