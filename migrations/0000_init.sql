@@ -357,6 +357,22 @@ CREATE INDEX `alerts_by_next_attempt` ON `alerts` (`next_attempt_at`) WHERE "ale
 -- All alerts, newest first, and retention.
 CREATE INDEX `alerts_by_time` ON `alerts` (`at`,`id`);
 --> statement-breakpoint
+-- What the webhook's receiver answered. Another address or another secret begins a row.
+CREATE TABLE `alert_receivers` (
+	-- An HMAC of the address with the webhook's secret, because the address can be a secret.
+	`address` text PRIMARY KEY NOT NULL,
+	-- The last attempt, and why it failed. NULL: the receiver accepted it.
+	`answered_at` integer NOT NULL,
+	`error` text,
+	`delivered_at` integer,
+	-- The first failure since the last delivery.
+	`failing_since` integer,
+	-- The receiver asked with Retry-After that nothing is sent before this time.
+	`paused_until` integer DEFAULT 0 NOT NULL,
+	-- The receiver answered 410: nothing is sent until it accepts a test alert or an alert that is sent by hand.
+	`gone_at` integer
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 
 -- Every change by an operator. The entry is written in the batch of the change, and never contains a secret.
 

@@ -45,8 +45,10 @@ ${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned
 export const LISTS: Readonly<Record<string, List>> = {
   "alerts.list": {
     rows: "alerts",
-    columns: ["at", "text", "type", "state", "attempts", "nextAttemptAt", "lastError"],
-    example: "--state failed",
+    columns: ["at", "state", "id", "lastError", "nextAttemptAt", "text"],
+    heading: ({ receiver }: { receiver: { says: string } | null }) =>
+      printable(`${receiver?.says ?? "No webhook is configured."}\n`),
+    example: "--state failing",
   },
   "audit.list": {
     rows: "audit",

@@ -4,7 +4,9 @@ import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
 import { clientAddress } from "hono-durable-limiter";
+import { receiverOf } from "./admin/alerts/receiver.ts";
 import { adminRoutes } from "./admin/routes.ts";
+import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
 import { authenticate } from "./client/authenticate.ts";
 import { docsRoutes } from "./client/docs-routes.ts";
 import { healthRoutes } from "./client/health-routes.ts";
@@ -37,8 +39,15 @@ export function createApp() {
   app.use("/v1/*", requireHttpsThenCors);
   app.route("/v1", versionOne());
   app.route("/", docsRoutes);
-  app.route("/", healthRoutes());
+  app.route("/", healthRoutes(alertHealth));
   return withErrors(app);
+}
+
+/** Anyone may ask for `/health`. Only operators see where alerts go. */
+async function alertHealth(c: Context<AppEnv>): Promise<object> {
+  if (!(await hasAdminToken(c))) return {};
+  refusePlainHttp(c);
+  return { alerts: await receiverOf(c.env) };
 }
 
 /** The operator's paths have their own app, because Hono's fastest router does not support such paths. */

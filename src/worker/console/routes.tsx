@@ -21,6 +21,7 @@ import { nowSeconds } from "../text/time.ts";
 import { addressOf, formOf } from "./kit/forms.ts";
 import { inWords } from "./kit/labels.ts";
 import { barePage, type ConsoleContext, page } from "./kit/page.tsx";
+import { alertReceiver } from "./kit/receiver.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
 import { banPages } from "./pages/bans/page.tsx";
@@ -73,11 +74,16 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/:form{sign-in|sign-out|search}", (c) => c.redirect("/console"))
   .use(requireOperator)
   .use((c, next) => (c.req.path === LOAD_PATH ? limitFiles : limitForms)(c, next))
-  .get("/", overviewPage)
   .post("/search", search)
   .get("/suggestions", suggest)
   // The reference of the pages: /admin/openapi.json takes a token, and no session of the console.
   .get("/openapi.json", (c) => answerTo(c, showReference))
+  .use((c, next) => {
+    // Not awaited: the page's own queries run meanwhile.
+    void alertReceiver(c);
+    return next();
+  })
+  .get("/", overviewPage)
   .get("/documents/:name", documentPage)
   .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)

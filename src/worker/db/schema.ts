@@ -142,7 +142,7 @@ export const bans = sqliteTable(
   ],
 );
 
-/** The alerts for the webhook. An alert is pending while it has a next attempt. */
+/** The alerts for the webhook. An alert that has a next attempt was not delivered or given up. */
 export const alerts = sqliteTable(
   "alerts",
   {
@@ -163,6 +163,18 @@ export const alerts = sqliteTable(
     index("alerts_by_time").on(table.at, table.id),
   ],
 );
+
+/** What a receiver of alerts answered last. */
+export const alertReceivers = sqliteTable("alert_receivers", {
+  /** An HMAC of the address with the webhook's secret. */
+  address: text().primaryKey(),
+  answeredAt: integer("answered_at").notNull(),
+  error: text(),
+  deliveredAt: integer("delivered_at"),
+  failingSince: integer("failing_since"),
+  pausedUntil: integer("paused_until").notNull().default(0),
+  goneAt: integer("gone_at"),
+});
 
 export const auditLog = sqliteTable(
   "audit_log",

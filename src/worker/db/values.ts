@@ -30,7 +30,9 @@ export const STORED_ALERT_TYPES = [
   "key.expiring",
 ] as const;
 
-export const ALERT_STATES = ["pending", "delivered", "failed"] as const;
+export const ALERT_STATES = ["pending", "failing", "delivered", "failed"] as const;
+
+export const RECEIVER_STATES = ["ok", "failing", "off"] as const;
 
 /** The audit log's name of each change. */
 export const AUDIT_CALLS = [

@@ -26,7 +26,7 @@ const WEBHOOK = {
 
 startEachTestAt(T0);
 
-type Received = { id: string; atSeconds: number; body: Record<string, unknown>; text: string };
+type Received = { id: string; agent: string; atSeconds: number; body: Record<string, unknown>; text: string };
 
 /** The webhook's receiver. It answers 204 unless a test says otherwise, and accepts no wrong signature. */
 function startReceiver() {
@@ -44,7 +44,8 @@ function startReceiver() {
     const mac = createHmac("sha256", SECRET_BYTES).update(`${id}.${at}.${body}`).digest("base64");
     if (signature !== `v1,${mac}` || init?.redirect !== "manual") return new Response(null, { status: 401 });
     const parsed = JSON.parse(body);
-    receiver.received.push({ id: String(id), atSeconds: Number(at), body: parsed, text: parsed.text });
+    const agent = request.headers.get("User-Agent") ?? "";
+    receiver.received.push({ id: String(id), agent, atSeconds: Number(at), body: parsed, text: parsed.text });
     return Promise.race([receiver.answer(), aborted(request.signal)]);
   });
   return receiver;
@@ -58,6 +59,7 @@ let receiver: ReturnType<typeof startReceiver>;
 beforeEach(async () => {
   receiver = startReceiver();
   await env.DB.exec("delete from alerts");
+  await env.DB.exec("delete from alert_receivers");
 });
 
 const app = startApp(WEBHOOK);
@@ -324,13 +326,13 @@ describe("delivery", () => {
     ).run();
     await cron().finally(() => env.DB.exec("drop trigger no_mark"));
     expect(await listed("?state=delivered")).toHaveLength(6);
-    expect(await listed("?state=pending")).toMatchObject([{ keyId: keys[0]?.id, attempts: 2 }]);
+    expect(await listed("?state=failing")).toMatchObject([{ keyId: keys[0]?.id, attempts: 2 }]);
   });
 
   it("is made by one of several isolates", async ({ expect }) => {
     receiver.answer = async () => new Response("down", { status: 503 });
     for (let i = 0; i < 7; i++) await ban((await createKey()).id);
-    await vi.waitFor(async () => expect(await listed("?state=pending")).toHaveLength(7));
+    await vi.waitFor(async () => expect(await listed("?state=failing")).toHaveLength(7));
     await vi.waitFor(() => expect(receiver.received).toHaveLength(7));
     receiver.answer = async () => new Response("ok");
     setClock(T0 + MINUTE);
@@ -373,6 +375,172 @@ describe("delivery", () => {
   });
 });
 
+const down = async () => new Response("down", { status: 500 });
+const receiverState = async (by = operator) => (await by("GET", "/alerts?limit=1")).body.receiver;
+const failOnce = async () => {
+  await ban((await createKey()).id);
+  await untilStored("select 1 from alerts where last_error is not null");
+};
+
+describe("a receiver that fails", () => {
+  it("is failing from the first failure on, with its host, since when, why, and when it is tried again", async ({
+    expect,
+  }) => {
+    receiver.answer = down;
+    await failOnce();
+    const failing = {
+      host: "hooks.example",
+      state: "failing",
+      since: "2035-01-01T12:00:00Z",
+      lastError: "status 500",
+      deliveredAt: null,
+      nextAttemptAt: "2035-01-01T12:01:00Z",
+      waiting: 1,
+      failing: 1,
+    };
+    expect(await receiverState()).toMatchObject(failing);
+    expect(await listed("?state=failing")).toMatchObject([{ state: "failing", lastError: "status 500" }]);
+    const health = async (token?: string) =>
+      app("/health", token === undefined ? {} : { headers: { Authorization: `Bearer ${token}` } });
+    expect(await (await health(env.ADMIN_TOKEN)).json()).toMatchObject({ status: "ok", alerts: failing });
+    expect(await (await health()).json()).not.toHaveProperty("alerts");
+    expect((await health("w".repeat(40))).status).toBe(401);
+    expect(await (await health((await createKey()).key)).json()).not.toHaveProperty("alerts");
+
+    receiver.answer = async () => new Response(null, { status: 204 });
+    setClock(T0 + MINUTE);
+    await cron();
+    expect(await receiverState()).toMatchObject({
+      state: "ok",
+      since: null,
+      lastError: null,
+      deliveredAt: "2035-01-01T12:01:00Z",
+      failing: 0,
+    });
+  });
+
+  it("is failing while it refuses one alert and accepts others", async ({ expect }) => {
+    receiver.answer = async () => new Response("no such text", { status: 400 });
+    await failOnce();
+    receiver.answer = async () => new Response(null, { status: 204 });
+    await ban((await createKey()).id);
+    await vi.waitFor(async () =>
+      expect(await receiverState()).toMatchObject({ state: "failing", since: null, failing: 1, waiting: 1 }),
+    );
+  });
+
+  it("gets no alert later because somebody sent it by hand", async ({ expect }) => {
+    receiver.answer = down;
+    await failOnce();
+    const [{ id }] = receiver.received as [Received];
+    for (let i = 0; i < 4; i++) await operator("POST", `/alerts/${id}/resend`);
+    setClock(T0 + MINUTE);
+    await cron();
+    expect(await listed()).toMatchObject([{ attempts: 2, nextAttemptAt: "2035-01-01T12:06:00Z" }]);
+  });
+
+  it("gets an alert of now before a backlog", async ({ expect }) => {
+    receiver.answer = down;
+    for (let i = 0; i < 8; i++) await ban((await createKey()).id);
+    await vi.waitFor(async () => expect(await listed("?state=failing")).toHaveLength(8));
+    receiver.answer = async () => new Response(null, { status: 204 });
+    setClock(T0 + HOUR);
+    const { id } = await createKey();
+    await ban(id);
+    await vi.waitFor(async () => expect(await listed("?state=delivered")).toHaveLength(5));
+    expect(await listed("?state=delivered&limit=1")).toMatchObject([{ keyId: id }]);
+  });
+
+  it("is told when it happened, and who sends", async ({ expect }) => {
+    receiver.answer = down;
+    await failOnce();
+    setClock(T0 + HOUR);
+    receiver.answer = async () => new Response(null, { status: 204 });
+    await cron();
+    expect((await received(2))[1]).toMatchObject({
+      text: expect.stringContaining("2035-01-01 12:00:00 UTC"),
+      agent: expect.stringContaining("Store-Orders"),
+    });
+  });
+});
+
+describe("a receiver that asks to wait", () => {
+  const asking = (retryAfter: string) => {
+    receiver.answer = async () =>
+      new Response("slow", { status: 429, headers: { "Retry-After": retryAfter } });
+  };
+
+  it.for([
+    ["120", 120],
+    [new Date(T0 + 300_000).toUTCString(), 300],
+    ["86400", 3_600],
+    ["999999999999999999999", 3_600],
+  ] as const)(
+    "gets nothing before the time of Retry-After, at most for an hour: %s",
+    async ([header, seconds], { expect }) => {
+      asking(header);
+      await failOnce();
+      const until = new Date(T0 + seconds * SECOND).toJSON().replace(".000", "");
+      expect(await receiverState()).toMatchObject({ pausedUntil: until, nextAttemptAt: until });
+      expect(await listed()).toMatchObject([{ nextAttemptAt: until }]);
+      receiver.answer = async () => new Response(null, { status: 204 });
+      setClock(T0 + seconds * SECOND - SECOND);
+      await ban((await createKey()).id);
+      await cron();
+      expect(receiver.received).toHaveLength(1);
+      setClock(T0 + seconds * SECOND);
+      await cron();
+      expect(receiver.received).toHaveLength(3);
+    },
+  );
+
+  it.for(["", "soon", "-5", "0", "Thu, 01 Jan 1970 00:00:00 GMT"])(
+    "in a form that is none is tried again as without: %s",
+    async (header, { expect }) => {
+      asking(header);
+      await failOnce();
+      expect(await receiverState()).toMatchObject({
+        pausedUntil: null,
+        nextAttemptAt: "2035-01-01T12:01:00Z",
+      });
+    },
+  );
+});
+
+describe("a receiver that answers 410", () => {
+  const goneReceiver = async () => {
+    receiver.answer = async () => new Response("gone", { status: 410 });
+    await failOnce();
+    receiver.answer = async () => new Response(null, { status: 204 });
+  };
+
+  it("gets nothing until it accepts a test alert", async ({ expect }) => {
+    await goneReceiver();
+    setClock(T0 + HOUR);
+    await ban((await createKey()).id);
+    await cron();
+    expect(receiver.received).toHaveLength(1);
+    const off = { state: "off", since: "2035-01-01T12:00:00Z", nextAttemptAt: null, waiting: 2, failing: 1 };
+    expect(await receiverState()).toMatchObject(off);
+    receiver.answer = down;
+    await operator("POST", "/alerts/test");
+    expect(await receiverState()).toMatchObject({ ...off, lastError: "status 500" });
+    receiver.answer = async () => new Response(null, { status: 204 });
+    await operator("POST", "/alerts/test");
+    await cron();
+    expect(await receiverState()).toMatchObject({ state: "ok", waiting: 0 });
+  });
+
+  it("leaves a receiver with another address on", async ({ expect }) => {
+    await goneReceiver();
+    setClock(T0 + HOUR);
+    vi.mocked(fetch).mockImplementation(async () => new Response(null, { status: 204 }));
+    const other = { ...WEBHOOK, ALERT_WEBHOOK_URL: "https://hooks.example/another-path" };
+    await cron(other);
+    expect(await receiverState(operatorOf(startApp(other)))).toMatchObject({ state: "ok", waiting: 0 });
+  });
+});
+
 describe("without a webhook", () => {
   it("nothing is stored or sent", async ({ expect }) => {
     const plain = operatorOf(startApp());
@@ -385,7 +553,7 @@ describe("without a webhook", () => {
     await cron({});
     expect(await stored()).toEqual([]);
     expect(receiver.received).toEqual([]);
-    expect((await plain("GET", "/alerts")).body).toEqual({ alerts: [], next: null, configured: false });
+    expect((await plain("GET", "/alerts")).body).toEqual({ alerts: [], next: null, receiver: null });
     for (const path of ["/alerts/test", "/alerts/x/resend"])
       expect((await plain("POST", path)).status).toBe(409);
   });
@@ -399,7 +567,7 @@ describe("the admin API", () => {
     await ban(last.id);
     expect((await operator("GET", "/alerts")).body).toMatchObject({
       alerts: [{ keyId: last.id, type: "ban.set" }, { keyId: first.id }],
-      configured: true,
+      receiver: { host: "hooks.example" },
     });
     expect((await operator("GET", "/alerts?state=lost")).status).toBe(400);
   });
@@ -412,14 +580,14 @@ describe("the admin API", () => {
     await env.DB.exec("update alerts set next_attempt_at = null"); // given up
     const [first] = receiver.received;
     const again = () => operator("POST", `/alerts/${first?.id}/resend`);
-    expect((await again()).body).toEqual({ delivered: false, status: 404, error: "status 404" });
-    expect(await listed("?state=failed")).toMatchObject([{ attempts: 2, nextAttemptAt: null }]);
+    expect((await again()).body).toMatchObject({ delivered: false, status: 404, error: "status 404" });
+    expect(await listed("?state=failed")).toMatchObject([{ attempts: 1, nextAttemptAt: null }]);
     receiver.answer = async () => new Response(null, { status: 204 });
-    expect((await again()).body).toEqual({ delivered: true, status: 204, error: null });
+    expect((await again()).body).toMatchObject({ delivered: true, status: 204, error: null });
     expect(receiver.received.map((each) => [each.id, each.body])).toEqual(
       Array(3).fill([first?.id, first?.body]),
     );
-    expect(await listed("?state=delivered")).toMatchObject([{ attempts: 3, lastError: null }]);
+    expect(await listed("?state=delivered")).toMatchObject([{ attempts: 1, lastError: null }]);
     expect(await operator("POST", "/alerts/nothing/resend")).toMatchObject({ status: 404 });
     expect(receiver.received).toHaveLength(3);
   });
@@ -431,7 +599,7 @@ describe("the admin API", () => {
     });
     expect(receiver.received).toMatchObject([{ body: { type: "test", data: { actor: "mo" } } }]);
     receiver.answer = async () => new Response("no", { status: 404 });
-    expect((await operator("POST", "/alerts/test")).body).toEqual({
+    expect((await operator("POST", "/alerts/test")).body).toMatchObject({
       delivered: false,
       status: 404,
       error: "status 404",

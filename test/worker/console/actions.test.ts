@@ -417,11 +417,23 @@ describe("the page of the alerts", () => {
     const shown = async (query = "") => (await get(`/console/alerts${query}`)).text();
     expect(await shown()).toMatch(new RegExp(`href="/console/keys/${id}">Key test [^<]*abuse &lt;now&gt;`));
     expect(await shown("?state=delivered")).not.toContain(id);
-    const again = /name="id" value="([^"]+)"/.exec(await shown("?state=pending"))?.[1] ?? "";
-    expect(await (await post("/console/alerts?state=pending", { id: again })).text()).toMatch(
-      /not delivered: status 410.*<td class="number" data-column="Attempts">2</s,
-    );
-    expect(await (await post("/console/alerts", { test: "" })).text()).toContain("not delivered: status 410");
+    await vi.waitFor(async () => expect(await shown("?state=failing")).toContain(id));
+    const again = /name="id" value="([^"]+)"/.exec(await shown("?state=failing"))?.[1] ?? "";
+    for (const form of [{ id: again }, { test: "" }]) {
+      const sent = await post("/console/alerts?state=failing", form);
+      expect(sent.status).toBe(303);
+      const result = sent.headers.get("Location") ?? "";
+      expect(result).toMatch(/^\/console\/alerts\?state=failing&/);
+      expect(await (await get(result)).text()).toMatch(
+        /did not accept the alert: status 410.*aria-current="true">Failing/s,
+      );
+      expect(await (await get(result.replace(/version=[^&]+/, "version=1"))).text()).not.toContain(
+        "did not accept",
+      );
+    }
+    for (const path of ["/console", "/console/keys", "/console/nothing"])
+      expect(await (await get(path)).text()).toMatch(/Alerts <span class="badge warn"[^>]*>1</);
+    expect(await (await get("/console")).text()).toMatch(/hooks\.example answered 410/);
   });
 
   it("says how to configure a webhook where there is none", async ({ expect }) => {

@@ -51,7 +51,13 @@ describe("the migrated database", () => {
 
   it("has tables WITHOUT ROWID where rows are found by a text key", async ({ expect }) => {
     const withoutRowid = (await migratedTables()).filter(({ wr }) => wr === 1).map(({ name }) => name);
-    expect(withoutRowid.sort()).toEqual(["console_sessions", "key_secrets", "untold_keys", "usage"]);
+    expect(withoutRowid.sort()).toEqual([
+      "alert_receivers",
+      "console_sessions",
+      "key_secrets",
+      "untold_keys",
+      "usage",
+    ]);
   });
 
   for (const view of views) {

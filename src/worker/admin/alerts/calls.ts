@@ -18,6 +18,7 @@ export const alertCalls = {
             id: "ban_key_0C8yRw3mQz1T_1763721720000",
             type: "ban.started",
             keyId: "key_0C8yRw3mQz1T",
+            keyName: "Backend of Pet Shop",
             at: "2026-11-21T10:42:00Z",
             text: "Key Backend of Pet Shop (Pet Shop) is banned until 10:47 UTC.",
             state: "delivered",
@@ -28,7 +29,19 @@ export const alertCalls = {
           },
         ],
         next: null,
-        configured: true,
+        receiver: {
+          host: "hooks.example.com",
+          state: "ok",
+          says: "hooks.example.com accepted the last alert on 21 Nov 2026, 10:42 UTC.",
+          since: null,
+          lastError: null,
+          answeredAt: "2026-11-21T10:42:01Z",
+          deliveredAt: "2026-11-21T10:42:01Z",
+          pausedUntil: null,
+          nextAttemptAt: null,
+          waiting: 0,
+          failing: 0,
+        },
       },
     },
 
@@ -46,9 +59,9 @@ export const alertCalls = {
     route: "POST /alerts/:alertId/resend",
     summary: "Send an alert again",
     description:
-      "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the next attempt of a pending alert as it is.",
+      "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the time of the next attempt as it is.",
     answer: sentAlert,
-    example: { answer: { delivered: true, status: 200, error: null } },
+    example: { answer: { at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null } },
     conflict: "No webhook is configured.",
 
     run: ({ env, id }) => sendAgain(env, id),
@@ -58,9 +71,10 @@ export const alertCalls = {
     id: "alerts.test",
     route: "POST /alerts/test",
     summary: "Send a test alert",
-    description: "At once, and once. The answer says what the webhook answered.",
+    description:
+      "At once, and once. The answer says what the receiver answered. A receiver that was off, because it answered 410, is on again if it accepts the test alert.",
     answer: sentAlert,
-    example: { answer: { delivered: true, status: 200, error: null } },
+    example: { answer: { at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null } },
     conflict: "No webhook is configured.",
 
     run: ({ env, author }) => sendTestAlert(env, author.actor),

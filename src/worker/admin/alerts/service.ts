@@ -8,9 +8,10 @@ import { logError } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { deliver, type Sent, send } from "./deliver.ts";
+import { deliver, deliverTest, type Sent } from "./deliver.ts";
+import { attemptAt, receiverOf } from "./receiver.ts";
 import type { alertPage, alertQuery } from "./schema.ts";
-import { countAttempt, listAlerts } from "./sql.ts";
+import { findAlert, listAlerts } from "./sql.ts";
 
 /** Stores the alerts of keys that expire soon. Runs every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
@@ -26,35 +27,37 @@ export async function findAlerts(
   env: Bindings,
   { state, after, limit }: v.InferOutput<typeof alertQuery>,
 ): Promise<v.InferOutput<typeof alertPage>> {
-  const rows = await listAlerts(openDatabase(env.DB), state, fromCursor("alerts", after), limit + 1);
+  const db = openDatabase(env.DB);
+  const [rows, receiver] = await Promise.all([
+    listAlerts(db, state, fromCursor("alerts", after), limit + 1),
+    receiverOf(env),
+  ]);
   const { shown, last } = pageOf(rows, limit);
   return {
     alerts: shown.map((row) => ({
       ...row,
       at: rfc3339(row.at),
-      nextAttemptAt: rfc3339OrNull(row.nextAttemptAt),
+      nextAttemptAt: attemptAt(row.nextAttemptAt, receiver),
       deliveredAt: rfc3339OrNull(row.deliveredAt),
     })),
     next: toCursor("alerts", last && { value: last.at, id: last.id }),
-    configured: settingsOf(env).webhook !== undefined,
+    receiver,
   };
 }
 
-/** Sends a stored alert now, and counts the attempt. */
+/** Sends a stored alert now. The time of its next attempt stays as it is. */
 export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
   const webhook = requireWebhook(env);
   const db = openDatabase(env.DB);
-  const alert = await countAttempt(db, id);
+  const alert = await findAlert(db, id);
   if (alert === undefined) throw notFound("No alert has this id.");
   return deliver(db, webhook, alert, settingsOf(env).consoleUrl);
 }
 
-/** Sends a test alert now, and stores nothing. */
+/** Sends a test alert now. */
 export async function sendTestAlert(env: Bindings, actor: string): Promise<Sent> {
   const webhook = requireWebhook(env);
-  const text = "This is a test alert of Store Orders. Alerts arrive here.";
-  const payload = { type: "test", timestamp: rfc3339(nowSeconds()), data: { actor }, text };
-  return send(webhook, `test_${crypto.randomUUID()}`, payload);
+  return deliverTest(openDatabase(env.DB), webhook, actor);
 }
 
 function requireWebhook(env: Bindings): Webhook {

@@ -1,5 +1,5 @@
 /** Reads forms, and addresses with filters, in the form that the schemas of the admin API expect. */
-import type * as v from "valibot";
+import * as v from "valibot";
 import type { Call } from "../../admin/call.ts";
 import { checked } from "../../admin/http/request-validation.ts";
 import { inputOf } from "../../admin/serve.ts";
@@ -112,9 +112,17 @@ export function doneAddress(
   path: string,
   done: string,
   { version, effective = "immediately" }: Made,
+  query: Typed = {},
 ): string {
-  return addressOf(path, { done, version, later: effective === "immediately" ? "" : "yes" });
+  return addressOf(path, { ...query, done, version, later: effective === "immediately" ? "" : "yes" });
 }
+
+/** The parameters of such an address, for a page whose query has a schema. */
+export const DONE = {
+  done: v.optional(v.string()),
+  version: v.optional(v.string()),
+  later: v.optional(v.string()),
+};
 
 /** Whether that form led here, and the object is as the form has left it: anybody can make an address. */
 export function isDone(c: ConsoleContext, done: string, { version }: Made): boolean {

@@ -5,6 +5,7 @@ import type { Child, PropsWithChildren } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { AppEnv } from "../../context.ts";
 import { settingsOf } from "../../platform/settings.ts";
+import { FailingAlerts } from "./receiver.tsx";
 
 export type ConsoleContext = Context<AppEnv>;
 
@@ -43,6 +44,7 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
               <li>
                 <a href={href} aria-current={isCurrent(c.req.path, href) ? "page" : undefined}>
                   {name}
+                  {name === "Alerts" && <FailingAlerts c={c} />}
                 </a>
               </li>
             ))}

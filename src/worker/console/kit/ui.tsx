@@ -30,6 +30,7 @@ export function Relative({ iso }: { readonly iso: string }) {
 
 /** Normal states have no colour, so that the eye finds the others. */
 const TONES: Readonly<Record<string, string>> = {
+  failing: "warn",
   expired: "warn",
   disabled: "warn",
   banned: "bad",

@@ -13,7 +13,9 @@ import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
 import { type ConsoleContext, page } from "../kit/page.tsx";
+import { alertReceiver } from "../kit/receiver.tsx";
 import { Notice, Owner, Relative, Table, Term } from "../kit/ui.tsx";
+import { ReceiverNotice } from "./alerts/receiver-notice.tsx";
 import { BAN_COLUMNS } from "./bans/columns.tsx";
 
 const SHOWN = 10;
@@ -25,7 +27,8 @@ export async function overviewPage(c: ConsoleContext) {
   const expiringBefore = daysBefore(-EXPIRING_DAYS);
   const expire = { status: "usable", expiringBefore, sort: "expiry" };
   const limit = String(SHOWN);
-  const [{ bans }, mostUsed, requests, expiring, { failures, untoldKeys }] = await Promise.all([
+  const [receiver, { bans }, mostUsed, requests, expiring, { failures, untoldKeys }] = await Promise.all([
+    alertReceiver(c),
     ask(c, banCalls.list, { state: "live", limit }),
     ask(c, usageCalls.list, { sort: "percent", limit }),
     ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
@@ -51,6 +54,7 @@ export async function overviewPage(c: ConsoleContext) {
           {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
         </p>
       )}
+      <ReceiverNotice receiver={receiver} />
       {problems.length > 0 && (
         <Notice kind="warn">
           <p>Settings that are wrong, and therefore off:</p>

@@ -1,34 +1,38 @@
 /** `/console/alerts` lists what the webhook was told, sends an alert again, and sends a test alert. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
+import * as v from "valibot";
 import { alertCalls } from "../../../admin/alerts/calls.ts";
-import type { Sent } from "../../../admin/alerts/deliver.ts";
-import { type AlertView, alertQuery } from "../../../admin/alerts/schema.ts";
+import { type AlertView, alertQuery, type ReceiverView } from "../../../admin/alerts/schema.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { ALERT_STATES } from "../../../db/values.ts";
-import { addressOf, formOf, queryOf } from "../../kit/forms.ts";
-import { CsvLink, Pages, Presets } from "../../kit/list.tsx";
+import { addressOf, DONE, doneAddress, formOf, isDone, queryOf } from "../../kit/forms.ts";
+import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { Badge, type Column, Notice, Relative, Table, Time } from "../../kit/ui.tsx";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
+const QUERY = v.strictObject({ ...alertQuery.entries, ...DONE });
 
 export const alertPages = new Hono<AppEnv>()
-  .get("/", (c) => showAlerts(c))
+  .get("/", async (c) => {
+    const { done: _, version: __, later: ___, ...filters } = queryOf(c, QUERY);
+    const query = { ...filters, limit: ALERTS_PER_PAGE };
+    return query.format === "csv" ? fileOf(c, alertCalls.list, query) : showAlerts(c, query);
+  })
   .post("/", async (c) => {
     const { id } = await formOf(c);
-    const call =
-      id === undefined ? alertCalls.test.run(inputOf(c, {})) : alertCalls.resend.run(inputOf(c, { id }));
-    return showAlerts(c, await call);
+    const { at } = await (id === undefined
+      ? alertCalls.test.run(inputOf(c, {}))
+      : alertCalls.resend.run(inputOf(c, { id })));
+    return c.redirect(doneAddress(PATH, "sent", { version: at }, c.req.query()), 303);
   });
 
-async function showAlerts(c: ConsoleContext, sent?: Sent) {
-  const query = { ...queryOf(c, alertQuery), limit: ALERTS_PER_PAGE };
-  if (query.format === "csv") return fileOf(c, alertCalls.list, query);
-  const { alerts, next, configured } = await alertCalls.list.run(inputOf(c, { query }));
-  const maySend = configured && !c.var.mayOnlyRead;
+async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQuery>) {
+  const { alerts, next, receiver } = await alertCalls.list.run(inputOf(c, { query }));
+  const maySend = receiver !== null && !c.var.mayOnlyRead;
   return page(
     c,
     {
@@ -41,21 +45,7 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
       ),
     },
     <>
-      {sent && (
-        <Notice kind={sent.delivered ? "good" : "bad"}>
-          <p>{sent.delivered ? "The alert was delivered." : `The alert was not delivered: ${sent.error}.`}</p>
-        </Notice>
-      )}
-      {!configured && (
-        <Notice kind="warn">
-          <p>
-            Alerts are off. Set the secrets <code>ALERT_WEBHOOK_URL</code> and{" "}
-            <code>ALERT_WEBHOOK_SECRET</code> to be told of bans, of keys at 80 % and 100 % of their day, and
-            of keys that expire within 7 days. The address is a secret too: whoever has it can post.{" "}
-            <a href={docsUrl("runbook.md#configure")}>How to configure the webhook</a>
-          </p>
-        </Notice>
-      )}
+      {receiver === null ? <NoWebhook /> : <Receiver c={c} receiver={receiver} />}
       <Presets
         links={(["all", ...ALERT_STATES] as const).map((state) => [
           state.charAt(0).toUpperCase() + state.slice(1),
@@ -67,7 +57,11 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
         caption="Alerts"
         columns={maySend ? [...COLUMNS, SEND_AGAIN] : COLUMNS}
         rows={alerts}
-        empty="There is no alert."
+        empty={
+          <NoRows c={c} noun={query.state === "all" ? "alert" : `${query.state} alert`}>
+            {CAUSES} <a href={docsUrl("runbook.md#alerts")}>All alerts</a>
+          </NoRows>
+        }
       />
       {maySend && alerts.length > 0 && (
         <p class="hint">
@@ -77,6 +71,46 @@ async function showAlerts(c: ConsoleContext, sent?: Sent) {
       )}
       <Pages c={c} next={next} />
     </>,
+  );
+}
+
+const CAUSES =
+  "An alert is sent when a key is banned, when an operator bans a key or lifts a ban, when a key has used 80 % or 100 % of its day, and when a key expires within 7 days.";
+
+function NoWebhook() {
+  return (
+    <Notice kind="warn">
+      <p>
+        Alerts are off. Set the secrets <code>ALERT_WEBHOOK_URL</code> and <code>ALERT_WEBHOOK_SECRET</code>.
+        The address is a secret too: whoever has it can post.{" "}
+        <a href={docsUrl("runbook.md#configure")}>How to configure the webhook</a>
+      </p>
+    </Notice>
+  );
+}
+
+function Receiver({ c, receiver }: { readonly c: ConsoleContext; readonly receiver: ReceiverView }) {
+  const { state, says, lastError, host } = receiver;
+  const isSent = isDone(c, "sent", { version: receiver.answeredAt ?? "" });
+  return (
+    <>
+      {isSent && (
+        <Notice kind={lastError === null ? "good" : "bad"}>
+          <p>
+            {lastError === null
+              ? `${host} accepted the alert.`
+              : `${host} did not accept the alert: ${lastError}.`}
+          </p>
+        </Notice>
+      )}
+      {state === "ok" ? (
+        <p class="muted">{says}</p>
+      ) : (
+        <Notice kind={state === "off" ? "bad" : "warn"}>
+          <p>{says}</p>
+        </Notice>
+      )}
+    </>
   );
 }
 
