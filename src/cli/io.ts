@@ -1,5 +1,5 @@
 /** The input and output of the command. `main.ts` passes the process's, and tests pass their own. */
-import { createReadStream } from "node:fs";
+import { createReadStream, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 
 /** A terminal says whether it has colours. `NO_COLOR` turns colours off. */
@@ -42,4 +42,14 @@ export async function* bytesOf({ stdin }: CliIo, file: string): AsyncGenerator<U
   } catch (thrown) {
     throw thrown instanceof Error ? new CliError(`${thrown.message}.`) : thrown;
   }
+}
+
+/** A pipe can be read once: its bytes are kept for the second time. */
+export async function bytesTwice(io: CliIo, file: string): Promise<() => AsyncIterable<Uint8Array>> {
+  const isPipe = file === "-" || statSync(file, { throwIfNoEntry: false })?.isFile() === false;
+  if (!isPipe) return () => bytesOf(io, file);
+  const kept = await Array.fromAsync(bytesOf(io, file));
+  return async function* () {
+    yield* kept;
+  };
 }

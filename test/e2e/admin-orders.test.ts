@@ -62,20 +62,83 @@ describe("orders load", () => {
       { line: 3, text: "x", reason: expect.stringContaining("is not valid JSON") },
       { line: 4, text: '{"id":72}', reason: "id: stands in line 1 already" },
     ]);
+    writeFileSync(file, '[{"id":73},');
+    expect((await cli(["orders", "load", file])).err).toContain("error: Nothing was loaded. ");
+    expect(existsSync(`${file}.rejected.ndjson`)).toBe(true); // no load has begun
     writeFileSync(file, '{"id":73}\n');
     expect((await cli(["orders", "load", file])).code).toBe(0);
     expect(existsSync(`${file}.rejected.ndjson`)).toBe(false);
   });
 
+  it("gives refused rows back as CSV, which can be corrected and loaded", async ({ expect }) => {
+    const file = written("rows.csv", 'id;"pet id";note\n');
+    expect((await cli(["orders", "load", file])).err).toContain('"note" is none of id, petId');
+    writeFileSync(file, 'id;"pet id"\r\n77;5,0\r\n78;2\r\n79;"6x"\r\n');
+    expect((await cli(["orders", "load", file])).code).toBe(1);
+    const rejected = readFileSync(`${file}.rejected.csv`, "utf8");
+    expect(rejected.replaceAll(/: petId[^;]*"/g, ':"')).toBe(
+      'reason;id;"pet id"\r\n"line 2:";77;5,0\r\n"line 4:";79;"6x"\r\n',
+    );
+    const corrected = written("corrected.csv", rejected.replace(";5,0", ";5").replace(';"6x"', ";6"));
+    expect(await cli(["orders", "load", corrected])).toMatchObject({
+      code: 0,
+      err: expect.stringContaining("2 inserted"),
+    });
+    expect(await (await service.admin("GET", "/orders/79")).text).toContain('"petId":6');
+  });
+
+  it("loads each CSV of orders that the service makes", async ({ expect }) => {
+    for (const args of [
+      ["orders", "export", "--csv"],
+      ["orders", "list", "--all", "--csv"],
+    ]) {
+      const file = written("again.csv", (await cli(args)).out);
+      const { code, out } = await cli(["--json", "orders", "load", file, "--allow-rounded"]);
+      expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 0, updated: 0, refused: 0 }]);
+    }
+  });
+
+  it("stores no numbers that a program may have rounded, unless it is told to", async ({ expect }) => {
+    const long = ["1765000000000000001", "1234567890123456", "9007199254850999"];
+    const first = written("long.csv", `id,petId\n${long.map((id) => `${id},9007199254740993`).join("\n")}`);
+    expect((await cli(["orders", "load", first])).code).toBe(0);
+    const rounded = [
+      `id\n1765000000000000000`, // jq 1.6
+      `id\n1234567890123460`, // LibreOffice, saved as xlsx
+      `id\n9007199254851000`, // a double
+      `id,petId\n${long[0]},9007199254740992`, // pandas, convert_dtypes
+    ];
+    for (const text of rounded) {
+      const file = written("rounded.csv", text);
+      for (const option of ["--batch=1", "--dry-run"]) {
+        const { code, out, err } = await cli(["orders", "load", file, option]);
+        expect([code, out]).toEqual([1, ""]);
+        expect(err).toMatch(
+          /^error: Nothing was loaded\. A program may have rounded numbers: .*--allow-rounded\.\n$/,
+        );
+      }
+    }
+    const both = written("both.csv", `id\n1765000000000000000\n${long[0]}\n`); // nothing took its place
+    const { code, out } = await cli(["orders", "load", both]);
+    expect(code).toBe(0);
+    expect(out).toContain("1765000000000000000 and 1765000000000000001. A client that rounds cancels");
+    const allowed = await cli([
+      "--json",
+      "orders",
+      "load",
+      written("rounded.csv", rounded[1] ?? ""),
+      "--allow-rounded",
+    ]);
+    expect([allowed.code, JSON.parse(allowed.out)]).toMatchObject([0, { inserted: 1 }]);
+  });
+
   it("shows the refused lines, and stores the others, where no file can be written", async ({ expect }) => {
     const file = written("wrong.csv", "id\n75\nx\n76\n");
-    mkdirSync(`${file}.rejected.ndjson`);
+    mkdirSync(`${file}.rejected.csv`);
     const { code, err } = await cli(["orders", "load", file, "--batch", "1"]);
     expect(code).toBe(1);
-    expect(err).toContain(
-      '{"line":3,"text":"x","reason":"id: must be a whole number of 64 bits, in digits"}\n',
-    );
-    expect(err).toMatch(/\nerror: Refused lines: 1\. .*wrong\.csv\.rejected\.ndjson cannot be written\.\n$/);
+    expect(err).toContain('"line 3: id: must be a whole number of 64 bits, in digits, not ""x""",x');
+    expect(err).toMatch(/\nerror: Refused lines: 1\. .*wrong\.csv\.rejected\.csv cannot be written\.\n$/);
     expect((await service.admin("GET", "/orders/76")).status).toBe(200);
   });
 

@@ -1,19 +1,21 @@
 /** `orders load` loads a file of orders in batches, and shows progress on standard error. */
-import { appendFileSync, rmSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
+import { checkFile } from "../../worker/admin/orders/file/check.ts";
 import {
   type LoadProgress,
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
-  type RefusedLine,
-  readOrders,
-} from "../../worker/admin/orders/order-file.ts";
-import type { LoadFigures } from "../../worker/admin/orders/schema.ts";
-import { call, type Query } from "../api.ts";
+  refusedFormat,
+  refusedText,
+} from "../../worker/admin/orders/file/load.ts";
+import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/read.ts";
+import type { LoadFigures, NearAnswer } from "../../worker/admin/orders/schema.ts";
+import { call } from "../api.ts";
 import { count } from "../arguments.ts";
-import { bytesOf, CliError, type CliIo } from "../io.ts";
+import { bytesTwice, CliError, type CliIo } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, groupOf, type Session } from "../session.ts";
 import { addExport } from "./export-orders.ts";
@@ -23,6 +25,7 @@ type LoadOptions = {
   readonly dryRun: boolean;
   readonly restoreCancelled: boolean;
   readonly allowBackwards: boolean;
+  readonly allowRounded: boolean;
   readonly batch: number;
 };
 
@@ -30,15 +33,22 @@ const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
 /** The terminal shows this many refused lines. The file of refused lines has all. */
 const REFUSED_SHOWN = 10;
+const NO_LIMITS = {
+  orders: Number.POSITIVE_INFINITY,
+  refused: Number.POSITIVE_INFINITY,
+  refusedChars: 0,
+};
 
 export function addOrderFileCommands(program: Command, session: Session): void {
   const orders = groupOf(program, "orders");
-  const loads = "Insert and update orders from a file. FILE.rejected.ndjson gets the lines that are wrong.";
+  const loads =
+    "Insert and update orders from a file. FILE.rejected.csv or .ndjson gets the lines that are wrong.";
   addCommand(orders, "load", loads, "orders load orders.csv --dry-run", "orders load - < orders.ndjson")
-    .argument("<file>", "a JSON array, one JSON object per line, or CSV; `-` reads standard input")
+    .argument("<file>", "a JSON array, JSON objects one after the other, or CSV; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
     .option("--allow-backwards", "also set a status back, as from delivered to pending", false)
+    .option("--allow-rounded", "also load numbers that a program may have rounded", false)
     .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
   addExport(orders, session);
@@ -55,29 +65,66 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
     "restore-cancelled": options.restoreCancelled ? "" : undefined,
     "allow-backwards": options.allowBackwards ? "" : undefined,
   };
-  const lines = readOrders(bytesOf(io, file));
-  const rejected = `${name ?? "stdin"}.rejected.ndjson`;
-  let isWritable = succeeds(() => rmSync(rejected, { force: true }));
+  const bytes = await bytesTwice(io, file);
+  const checked = await checkFile(
+    readOrders(bytes()),
+    NO_LIMITS,
+    (json) => untilAnswered(() => call<NearAnswer>(session.access, "POST /orders/near", { json })),
+    options.allowRounded,
+  );
+  if (checked.kind !== "ready") {
+    const way = " Make the file again with ids as text. If the numbers are right: --allow-rounded.";
+    throw new CliError(`Nothing was loaded. ${checked.reason}${checked.kind === "rounded" ? way : ""}`);
+  }
+  const rejected = rejectedFile(name ?? "stdin");
   let progress = NOTHING_LOADED;
   const shown: RefusedLine[] = [];
-  for await (progress of loadInBatches(lines, (json) => sendBatch(session, query, json), options.batch)) {
-    const text = progress.refusedLines.map((line) => `${toJson(line)}\n`).join("");
-    if (text !== "") isWritable &&= succeeds(() => appendFileSync(rejected, text));
-    if (!isWritable) io.stderr.write(printable(text));
+  const send = (json: string) =>
+    untilAnswered(() => call<LoadFigures>(session.access, "PUT /orders", { query, json }));
+  for await (progress of loadInBatches(readOrders(bytes()), send, options.batch)) {
+    const unwritten = rejected.add(progress.refusedLines);
+    if (unwritten !== "") io.stderr.write(printable(unwritten));
     shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));
     showProgress(io, progress);
   }
   const { refusedLines: _, ...figures } = progress;
-  session.io.stdout.write(`${session.json ? toJson(figures) : describe(figures)}\n`);
+  const { notes } = checked;
+  const text = session.json ? toJson({ ...figures, notes }) : [describe(figures), ...notes].join("\n");
+  session.io.stdout.write(`${text}\n`);
   if (figures.read === 0) throw new CliError("The file has no orders.");
   if (options.dryRun) io.stderr.write("dry run: nothing was stored\n");
   if (figures.refused === 0) return;
-  if (!isWritable) throw new CliError(`Refused lines: ${figures.refused}. ${rejected} cannot be written.`);
   for (const { line, reason } of shown) io.stderr.write(printable(`line ${line}: ${reason}\n`));
-  throw new CliError(`Refused lines: ${figures.refused}, in ${rejected}.`);
+  throw new CliError(`Refused lines: ${figures.refused}${rejected.place()}`);
 }
 
-/** If the file of refused lines cannot be written, the lines go to the terminal. */
+/**
+ * The file of refused lines. That of the load before stays until a batch of this load has been stored. If the
+ * file cannot be written, the lines go to the terminal.
+ */
+function rejectedFile(name: string) {
+  const pathOf = (extension: string) => `${name}.rejected.${extension}`;
+  let [isBegun, isWritable, path] = [false, true, ""];
+  return {
+    /** Returns what cannot be written. */
+    add(lines: readonly RefusedLine[]): string {
+      if (!isBegun)
+        for (const each of ["csv", "ndjson"]) succeeds(() => rmSync(pathOf(each), { force: true }));
+      isBegun = true;
+      const [first] = lines;
+      if (first === undefined) return "";
+      const { extension, head } = refusedFormat(first);
+      const text = (path === "" ? head : "") + lines.map(refusedText).join("");
+      const flag = path === "" ? "w" : "a";
+      path = pathOf(extension);
+      isWritable &&= succeeds(() => writeFileSync(path, text, { flag }));
+      return isWritable ? "" : text;
+    },
+    /** Says where the lines are. */
+    place: () => (isWritable ? `, in ${path}.` : `. ${path} cannot be written.`),
+  };
+}
+
 function succeeds(write: () => void): boolean {
   try {
     write();
@@ -93,11 +140,11 @@ function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...fi
   stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
 }
 
-/** Sends a batch again after a lost answer. A second load of the same batch changes nothing. */
-async function sendBatch({ access }: Session, query: Query, json: string): Promise<LoadFigures> {
+/** Sends a request again after a lost answer. A second load of the same batch changes nothing. */
+async function untilAnswered<Body>(send: () => Promise<{ readonly body: Body }>): Promise<Body> {
   for (let tries = 1; ; tries++) {
     try {
-      return (await call<LoadFigures>(access, "PUT /orders", { query, json })).body;
+      return (await send()).body;
     } catch (thrown) {
       // An error without a status means a lost answer.
       const isRepeatable = thrown instanceof CliError && (thrown.status ?? 503) === 503;

@@ -1,6 +1,6 @@
 /** `orders ship` ships orders by their ids, in batches. */
 import type { Command } from "commander";
-import { readLines } from "../../worker/admin/orders/order-file.ts";
+import { readIds } from "../../worker/admin/orders/file/text.ts";
 import type { Shipment } from "../../worker/admin/orders/schema.ts";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../worker/db/values.ts";
 import { isInt64 } from "../../worker/text/int64.ts";
@@ -17,7 +17,7 @@ export function addShip(orders: Command, session: Session): void {
 }
 
 async function ship(session: Session, typed: readonly string[], file: string | undefined): Promise<void> {
-  const read = file === undefined ? [] : await Array.fromAsync(readLines(bytesOf(session.io, file)));
+  const read = file === undefined ? [] : await Array.fromAsync(readIds(bytesOf(session.io, file)));
   const ids = [...typed, ...read];
   if (ids.length === 0) throw new CliError("Give the ids of orders, or --file.", { exitCode: 2 });
   const wrong = ids.filter((id) => !isInt64(id));

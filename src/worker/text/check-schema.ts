@@ -21,7 +21,7 @@ export function describeProblems(problems: readonly Problem[]): string {
 }
 
 /** For valibot, arrays and instances of classes are objects, too. */
-function isRecord(value: unknown): boolean {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return value !== null && Object.getPrototypeOf(Object(value)) === Object.prototype;
 }
 

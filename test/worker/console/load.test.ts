@@ -44,9 +44,9 @@ describe("the page that loads orders", () => {
       expect(await status()).toBeNull();
       const page = await load({}, utf16(text, isLittle));
       expect(page).toContain("Loaded: 1 inserted, 0 updated, 0 unchanged");
-      const reason = "id: must be a whole number of 64 bits, in digits";
+      const reason = 'id: must be a whole number of 64 bits, in digits, not ""x""';
       expect(downloadIn(page, "refused-lines.csv")).toBe(
-        `\ufeffline,reason,text\r\n3,"${reason}","x\t1\t"\r\n`,
+        `\ufeffreason\tid\tpetId\tstatus\r\n"line 3: ${reason}"\tx\t1\t\r\n`,
       );
 
       const old = utf16(`id,status\r\n${id},pending\r\n`, isLittle);
@@ -56,4 +56,34 @@ describe("the page that loads orders", () => {
       expect(await status()).toBe("pending");
     },
   );
+
+  it("loads numbers that a program may have rounded only with a tick", async ({ expect }) => {
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const load = async (text: string, fields: Record<string, string> = {}) => {
+      const form = new FormData();
+      form.set("file", new File([text], "orders.csv"));
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      return (await post("/console/orders/load", form)).text();
+    };
+    await load("id,petId\n9007199254740993,1\n");
+    const rounded = "id,petId\n9007199254740990,1\n";
+    expect(await load(rounded)).toContain("Nothing was loaded. A program may have rounded numbers");
+    expect(await load(rounded, { "allow-rounded": "true" })).toContain("Loaded: 1 inserted");
+  });
+
+  it("ends after 10,000 wrong lines and 100,000 orders, and is small", async ({ expect }) => {
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const load = async (text: string) => {
+      const form = new FormData();
+      form.set("file", new File([text], "orders.txt"));
+      return (await post("/console/orders/load", form)).text();
+    };
+    const wrong = await load(`[${"1,".repeat(4_000_000)}1]`);
+    expect(wrong).toContain("Nothing was loaded. More than 10,000 lines are wrong.");
+    const quotes = await load(`id\n${`x${'""'.repeat(390)}\n`.repeat(9_900)}`);
+    expect(quotes).toContain("9,900 refused");
+    for (const page of [wrong, quotes]) expect(page.length).toBeLessThan(1_000_000);
+    const many = Array.from({ length: 100_001 }, (_, i) => `{"id":${i}}`);
+    expect(await load(`[${many}]`)).toContain("Nothing was loaded. The file has more than 100,000 orders");
+  });
 });

@@ -77,7 +77,7 @@ export function checked<S extends ObjectSchema>(env: Bindings, schema: S, input:
   );
 }
 
-function parseJson(text: string): unknown {
+export function parseJson(text: string): unknown {
   if (text.trim() === "") return {};
   try {
     return JSON.parse(text);

@@ -9,6 +9,9 @@ import { parseRfc3339 } from "../../text/time.ts";
 /** The orders of one request take less than 1 MB as JSON, and D1 binds texts of up to 2 MB. */
 export const MAX_ORDERS_PER_LOAD = 5_000;
 
+/** Long numbers of one question. */
+export const MAX_ASKED = 2_000;
+
 /** The audit log names the file. */
 export const MAX_FILE_NAME_CHARS = 255;
 
@@ -41,6 +44,9 @@ export const loadedOrder = v.strictObject({
 export type LoadedOrder = v.InferOutput<typeof loadedOrder>;
 
 export const ORDER_MEMBERS: readonly string[] = Object.keys(loadedOrder.entries);
+
+/** The CSV of lists has a column `version`, and that of refused lines a column `reason`. */
+export const LEFT_OUT: readonly string[] = ["version", "reason"];
 
 /** JSON whose numbers are text with all digits. Throws a SyntaxError, or a RangeError if it is too deep. */
 export function parseDigits(text: string): unknown {

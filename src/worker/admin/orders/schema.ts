@@ -5,7 +5,14 @@ import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, pageSize, queryNumber, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
-import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
+import {
+  INT64,
+  loadedOrder,
+  MAX_ASKED,
+  MAX_FILE_NAME_CHARS,
+  MAX_ORDERS_PER_LOAD,
+  shipDate,
+} from "./loaded-order.ts";
 
 const int64Digits = v.pipe(v.string(), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
 const status = v.optional(v.pipe(oneOf(ORDER_STATUSES), v.title("Status")));
@@ -70,6 +77,40 @@ export const loadQuery = v.strictObject({
 });
 
 export type LoadQuery = v.InferOutput<typeof loadQuery>;
+
+/** The form that loads a file. */
+export const fileLoad = v.strictObject({
+  ...loadQuery.entries,
+  "allow-rounded": v.pipe(querySwitch, v.title("Load numbers that a program may have rounded")),
+});
+
+/** The numbers of a file that a program may have rounded, with the numbers from which it did. */
+export const nearQuestion = v.strictObject({
+  asked: v.pipe(
+    v.array(
+      v.strictObject({
+        id: int64Digits,
+        member: oneOf(["id", "petId", "quantity"]),
+        value: int64Digits,
+        from: int64Digits,
+        to: int64Digits,
+      }),
+    ),
+    v.maxLength(MAX_ASKED),
+  ),
+  known: v.pipe(v.array(int64Digits), v.description("Ids that the answer leaves out.")),
+});
+export type NearQuestion = v.InferOutput<typeof nearQuestion>;
+
+export const nearAnswer = v.strictObject({
+  found: v.array(
+    v.strictObject({
+      index: v.pipe(count, v.description("The place of the number among those that were asked, from 0.")),
+      near: v.pipe(v.nullable(v.string()), v.description("A number that is stored, or null.")),
+    }),
+  ),
+});
+export type NearAnswer = v.InferOutput<typeof nearAnswer>;
 
 /** `loadOrders` checks the orders one by one. */
 export const orderLoad = v.pipe(v.array(loadedOrder), v.maxLength(MAX_ORDERS_PER_LOAD));

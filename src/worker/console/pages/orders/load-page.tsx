@@ -3,16 +3,18 @@ import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
-import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "../../../admin/orders/loaded-order.ts";
+import { type CheckedFile, checkFile } from "../../../admin/orders/file/check.ts";
 import {
   type LoadProgress,
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
-  type RefusedLine,
-  readOrders,
-} from "../../../admin/orders/order-file.ts";
-import { loadQuery } from "../../../admin/orders/schema.ts";
+  refusedFormat,
+  refusedText,
+} from "../../../admin/orders/file/load.ts";
+import { type RefusedLine, readOrders } from "../../../admin/orders/file/read.ts";
+import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "../../../admin/orders/loaded-order.ts";
+import { fileLoad } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
@@ -26,8 +28,12 @@ import { Notice } from "../../kit/ui.tsx";
 export const LOAD_PATH = "/console/orders/load";
 const CHARS_SHOWN = 500;
 const REFUSED_LINES_SHOWN = 100;
-/** The page holds the lines for the download, and an isolate has 128 MB. */
-const MAX_REFUSED_LINES = 10_000;
+/** An isolate remembers each id of a file, and holds the refused lines for the page. */
+const LIMITS = { orders: 100_000, refused: 10_000, refusedChars: 500_000 };
+/** A piece takes some milliseconds. Then other requests get their turn. */
+const PIECE_BYTES = 64 * 1024;
+/** In an address, which takes up to three characters for a byte. */
+const MAX_DOWNLOAD_CHARS = 400_000;
 
 export const loadPages = new Hono<AppEnv>()
   .get("/load", (c) => {
@@ -37,14 +43,15 @@ export const loadPages = new Hono<AppEnv>()
       { title: "Load orders" },
       <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
         <p>
-          A JSON array, NDJSON or CSV of up to 8 MB. Wrong lines are listed; the others are loaded. A file can
-          be loaded again: what is there already is unchanged. An absent column keeps its values, an empty
-          cell takes its value away.
+          JSON or CSV of up to 8 MB and {formatNumber(LIMITS.orders)} orders. Wrong lines are listed; the
+          others are loaded. A file can be loaded again: what is there already is unchanged. An absent column
+          keeps its values, an empty cell takes its value away.
         </p>
         <p>
-          <Download name="orders.csv" rows={[ORDER_MEMBERS]}>
+          <Download name="orders.csv" text={`\ufeff${toCsv([ORDER_MEMBERS])}`}>
             Template for a spreadsheet
           </Download>
+          . A spreadsheet keeps 15 digits: open the columns id and petId as text.
         </p>
         <div class="field">
           <label for="file">File</label>
@@ -56,7 +63,10 @@ export const loadPages = new Hono<AppEnv>()
             accept=".json,.ndjson,.jsonl,.csv,.tsv,.txt,application/json,text/csv,text/plain"
           />
         </div>
-        <Fields schema={loadQuery} names={["dry-run", "restore-cancelled", "allow-backwards"]} />
+        <Fields
+          schema={fileLoad}
+          names={["dry-run", "restore-cancelled", "allow-backwards", "allow-rounded"]}
+        />
         <button type="submit" class="button primary">
           Load
         </button>
@@ -67,88 +77,138 @@ export const loadPages = new Hono<AppEnv>()
   .post("/load", async (c) => {
     const { file, ...switches } = Object.fromEntries(await receiveForm(c));
     if (!(file instanceof File) || file.size === 0) throw invalidRequest("Choose a file that is not empty.");
-    const query = checked(c.env, loadQuery, { file: loadedFileName(file.name), ...switches });
-    const isDryRun = query["dry-run"];
-    const refused: RefusedLine[] = [];
+    const form = checked(c.env, fileLoad, { file: loadedFileName(file.name), ...switches });
+    const { "allow-rounded": allowsRounded, ...query } = form;
+    const read = () => readOrders(piecesOf(file));
+    const checkedFile = await checkFile(
+      read(),
+      LIMITS,
+      (question) => orderCalls.near.run(inputOf(c, { text: JSON.stringify(question) })),
+      allowsRounded,
+    );
     let progress: LoadProgress = NOTHING_LOADED;
-    for await (progress of loadInBatches(
-      readOrders(file.stream()),
-      (text) => orderCalls.load.run(inputOf(c, { query, text })),
-      MAX_ORDERS_PER_LOAD, // a request has a limit of D1 queries
-    )) {
-      refused.push(...progress.refusedLines.slice(0, MAX_REFUSED_LINES - refused.length));
+    if (checkedFile.kind === "ready") {
+      const send = (text: string) => orderCalls.load.run(inputOf(c, { query, text }));
+      for await (progress of loadInBatches(read(), send, MAX_ORDERS_PER_LOAD));
     }
+    const isDryRun = query["dry-run"];
     return page(
       c,
       { title: isDryRun ? "Dry run" : "Load orders" },
       <>
         <h2>{query.file}</h2>
-        <Result progress={progress} refused={refused} isDryRun={isDryRun} />
+        <Result progress={progress} file={checkedFile} isDryRun={isDryRun} />
+        <Refused file={checkedFile} />
+        <p>
+          <a href="/console/orders">Orders</a>
+        </p>
       </>,
     );
   });
 
-type DownloadProps = PropsWithChildren<{
-  readonly name: string;
-  readonly rows: Parameters<typeof toCsv>[0];
-}>;
+async function* piecesOf(file: File): AsyncGenerator<Uint8Array, void> {
+  for (let start = 0; start < file.size; start += PIECE_BYTES) {
+    await scheduler.wait(0);
+    yield new Uint8Array(await file.slice(start, start + PIECE_BYTES).arrayBuffer());
+  }
+}
+
+type DownloadProps = PropsWithChildren<{ readonly name: string; readonly text: string }>;
 
 /** The link has the whole file, so the service stores nothing for a later download. */
-function Download({ name, rows, children }: DownloadProps) {
-  const csv = `\ufeff${toCsv(rows)}`; // spreadsheets take a file without a byte order mark for Latin-1
+function Download({ name, text, children }: DownloadProps) {
   return (
-    <a download={name} href={`data:text/csv;charset=utf-8,${encodeURIComponent(csv.toWellFormed())}`}>
+    <a download={name} href={`data:text/csv;charset=utf-8,${addressed(text)}`}>
       {children}
     </a>
   );
 }
 
+function addressed(text: string): string {
+  return encodeURIComponent(text.toWellFormed()).replaceAll("'", "%27");
+}
+
 type ResultProps = {
   readonly progress: LoadProgress;
-  readonly refused: readonly RefusedLine[];
+  readonly file: CheckedFile;
   readonly isDryRun: boolean;
 };
 
-function Result({ progress, refused, isDryRun }: ResultProps) {
-  const { inserted, updated, unchanged, cancelled, kept } = progress;
+function Result({ progress, file, isDryRun }: ResultProps) {
+  const { inserted, updated, unchanged, cancelled, kept, refused } = progress;
+  if (file.kind !== "ready") {
+    return (
+      <Notice kind="warn">
+        <p>Nothing was loaded. {file.reason}</p>
+        {file.kind === "rounded" && (
+          <p>Make the file again with ids as text. If the numbers are right, load the file with the tick.</p>
+        )}
+      </Notice>
+    );
+  }
   return (
     <>
-      <Notice kind={progress.refused === 0 ? "good" : "warn"}>
+      <Notice kind={refused === 0 ? "good" : "warn"}>
         <p>
           {isDryRun ? "Dry run: nothing was stored. Would be loaded" : "Loaded"}: {formatNumber(inserted)}{" "}
           inserted, {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged,{" "}
-          {formatNumber(cancelled)} skipped (cancelled), {formatNumber(progress.refused)} refused.
+          {formatNumber(cancelled)} skipped (cancelled), {formatNumber(refused)} refused.
           {kept > 0 && ` The status of ${counted(kept, "order")} would have gone back, and was kept.`}
         </p>
       </Notice>
-      {refused.length > 0 && (
-        <>
-          <h2>Refused lines</h2>
-          <p>
-            <Download
-              name="refused-lines.csv"
-              rows={[
-                ["line", "reason", "text"],
-                ...refused.map((each) => [each.line, each.reason, each.text]),
-              ]}
-            >
-              {refused.length < progress.refused ? `Download the first ${refused.length}` : "Download them"}
-            </Download>
-          </p>
-          {REFUSED_LINES_SHOWN < refused.length && <p class="muted">The first {REFUSED_LINES_SHOWN}:</p>}
-          <ul class="feed">
-            {refused.slice(0, REFUSED_LINES_SHOWN).map(({ line, text, reason }) => (
-              <li>
-                <strong>Line {line}</strong>: {reason}
-                <pre>{text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text}</pre>
-              </li>
-            ))}
-          </ul>
-        </>
+      {file.notes.length > 0 && (
+        <Notice kind="warn">
+          {file.notes.map((note) => (
+            <p>{note}</p>
+          ))}
+        </Notice>
       )}
-      <p>
-        <a href="/console/orders">Orders</a>
-      </p>
     </>
   );
+}
+
+function Refused({ file: { refused, refusedLines } }: { readonly file: CheckedFile }) {
+  const [first] = refusedLines;
+  if (first === undefined) return "";
+  const { extension, head } = refusedFormat(first);
+  const { text, count } = downloadOf(refusedLines, extension === "csv" ? `\ufeff${head}` : head);
+  return (
+    <>
+      <h2>Refused lines</h2>
+      {count > 0 && (
+        <p>
+          <Download name={`refused-lines.${extension}`} text={text}>
+            {count < refused ? `Download the first ${formatNumber(count)}` : "Download them"}
+          </Download>
+        </p>
+      )}
+      {REFUSED_LINES_SHOWN < refused && <p class="muted">The first {REFUSED_LINES_SHOWN}:</p>}
+      <ul class="feed">
+        {refusedLines.slice(0, REFUSED_LINES_SHOWN).map(({ line, text, reason }) => (
+          <li>
+            <strong>Line {line}</strong>: {cut(reason)}
+            <pre>{cut(text)}</pre>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function cut(text: string): string {
+  return text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text;
+}
+
+/** Takes as many lines as the page has room for. */
+function downloadOf(lines: readonly RefusedLine[], head: string) {
+  const texts = [head];
+  let [count, chars] = [0, 0];
+  for (const line of lines) {
+    const text = refusedText(line);
+    chars += addressed(text).length;
+    if (chars > MAX_DOWNLOAD_CHARS) break;
+    texts.push(text);
+    count++;
+  }
+  return { text: texts.join(""), count };
 }

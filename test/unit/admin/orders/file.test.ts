@@ -1,14 +1,13 @@
 /** Reading a file of orders in each format, and loading it in batches. */
 import fc from "fast-check";
 import { describe, it } from "vitest";
-import type { LoadedOrder } from "../../../../src/worker/admin/orders/loaded-order.ts";
 import {
-  type FileLine,
   type LoadProgress,
   loadedFileName,
   loadInBatches,
-  readOrders,
-} from "../../../../src/worker/admin/orders/order-file.ts";
+} from "../../../../src/worker/admin/orders/file/load.ts";
+import { readOrders } from "../../../../src/worker/admin/orders/file/read.ts";
+import type { LoadedOrder } from "../../../../src/worker/admin/orders/loaded-order.ts";
 import { ORDER_STATUSES } from "../../../../src/worker/db/values.ts";
 
 /** The bytes in pieces of this length. */
@@ -17,15 +16,20 @@ async function* pieces(file: string | Uint8Array, length: number): AsyncGenerato
   for (let start = 0; start < bytes.length; start += length) yield bytes.subarray(start, start + length);
 }
 
-const read = (file: string | Uint8Array, length = 7): Promise<FileLine[]> =>
-  Array.fromAsync(readOrders(pieces(file, length)));
+const read = (file: string | Uint8Array, length = 7) => Array.fromAsync(readOrders(pieces(file, length)));
 
-/** The orders, and the refused lines. */
-const valuesIn = async (file: string | Uint8Array, length?: number): Promise<unknown[]> =>
-  (await read(file, length)).map((line) => ("order" in line ? line.order : line));
+/** The orders, the refused lines, and the problem that ends the file. */
+async function valuesIn(file: string | Uint8Array, length?: number): Promise<unknown[]> {
+  return (await read(file, length)).map((each) => {
+    if ("problem" in each) return each.problem;
+    if ("order" in each) return each.order;
+    const { line, text, reason } = each;
+    return { line, text, reason };
+  });
+}
 
 async function refusedIn(file: string | Uint8Array, length?: number): Promise<unknown[]> {
-  return (await read(file, length)).filter((line) => "reason" in line);
+  return (await valuesIn(file, length)).filter((each) => !(each instanceof Object && "id" in each));
 }
 
 const int64 = fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n).map(String);
@@ -131,46 +135,33 @@ describe("a file of CSV", () => {
   });
 
   it.for([
-    ["id,petId,version\n1,2,3", /^is neither JSON nor a header of CSV: "version" is none of id, petId,/],
+    ["id,petId,price\n1,2,3", /^line 1: is neither JSON nor a header of CSV: "price" is none of id, petId,/],
     ["nonsense\nx", /"nonsense" is none of/],
-    ["petId\n1", /^has no column id$/],
-    ["id,petId,Pet ID\n1,2,3", /^has the column petId twice$/],
-    ['id,"petId\n1,2', /^has a quotation mark that is not closed$/],
-    ["\u001f\u008b\ufffd", /^has bytes that are not valid in the file's encoding/],
-  ] as const)("is refused as a whole for its header: %#", async ([text, reason], { expect }) => {
-    const refused = { line: 1, text: text.split("\n")[0], reason: expect.stringMatching(reason) };
-    expect(await read(text)).toEqual([refused]);
+    ["petId\n1", /has no column id$/],
+    ["id,petId,Pet ID\n1,2,3", /has the column petId twice$/],
+    ['\n\nid,"petId\n1,2', /^line 3: has a quotation mark that is not closed$/],
+    ["\u001f\u008b\ufffd", /has bytes that are not valid in the file's encoding/],
+  ] as const)("is refused as a whole for its header: %#", async ([text, problem], { expect }) => {
+    expect(await read(text)).toEqual([{ problem: expect.stringMatching(problem) }]);
+  });
+
+  it("of a list and of refused lines has columns that are left out", async ({ expect }) => {
+    const rows = ["reason,id,petId,version", '"line 5: id: must …",1,2,7', ",3,,"];
+    expect(await valuesIn(rows.join("\n"))).toEqual([
+      { id: "1", petId: "2" },
+      { id: "3", petId: null },
+    ]);
   });
 
   it("guesses no number and no date that a spreadsheet has spoilt", async ({ expect }) => {
-    const numbers = [
-      "1.00E+05",
-      "5.0",
-      "1.000",
-      "'1,000'",
-      "+5",
-      "05",
-      "-0",
-      "\u22125",
-      "5\u00a0",
-      "=5",
-      "NaN",
-      "0x5",
-    ];
-    const dates = [
-      "2026-03-01",
-      "01/03/2026",
-      "1.3.2026",
-      "46082",
-      "2026-03-01 10:00",
-      "2026-02-30T10:00:00Z",
-      "now",
-    ];
-    const rows = [...numbers.map((cell) => `${cell};`), ...dates.map((cell) => `;${cell}`)];
+    const numbers = ["1.00E+05", "5.0", "1.000", "'1,000'", "+5", "05", "-0", "\u22125", "5\u00a0", "=5"];
+    const others = ["NaN", "0x5", "NULL", "\\N", "None"];
+    const dates = ["01/03/2026", "1.3.2026", "46082", "2026-03-01 10:00", "2026-02-30T10:00:00Z", "now"];
+    const rows = [...[...numbers, ...others].map((cell) => `${cell};`), ...dates.map((cell) => `;${cell}`)];
     const lines = await read(
       ["petId;shipDate;id", ...rows.map((row, i) => `${row};${i}`), ";;99"].join("\n"),
     );
-    expect(lines.map((each) => ("order" in each ? each.order.id : each.line))).toEqual([
+    expect(lines.map((each) => ("order" in each ? each.order.id : "line" in each && each.line))).toEqual([
       ...rows.map((_, i) => i + 2),
       "99",
     ]);
@@ -201,7 +192,11 @@ describe("a wrong line", () => {
 
   it("of NDJSON has its number, its text and every reason", async ({ expect }) => {
     expect(await refusedIn('\n{"id":1}\r\n{"id":1.5,"price":2}\r\n\n{"id":2\n[3]\n', 1)).toEqual([
-      { line: 3, text: '{"id":1.5,"price":2}', reason: `id: ${INT64}; price: is not a known field` },
+      {
+        line: 3,
+        text: '{"id":1.5,"price":2}',
+        reason: `id: ${INT64}, not "1.5"; price: is not a known field`,
+      },
       { line: 5, text: '{"id":2', reason: expect.stringMatching(/JSON/) },
       { line: 6, text: "[3]", reason: "is not a JSON object" },
     ]);
@@ -209,19 +204,23 @@ describe("a wrong line", () => {
 
   it("of an array has the element's number", async ({ expect }) => {
     expect(await refusedIn('[{"id":1},\n{"id":9223372036854775808,\n"petId":1}, null]')).toEqual([
-      { line: 2, text: '{"id":"9223372036854775808","petId":"1"}', reason: `id: ${INT64}` },
+      {
+        line: 2,
+        text: '{"id":9223372036854775808,\n"petId":1}',
+        reason: `id: ${INT64}, not "9223372036854775808"`,
+      },
       { line: 3, text: "null", reason: "is not a JSON object" },
     ]);
   });
 
   it("of CSV can have too few or many cells, or a wrong value", async ({ expect }) => {
-    const rows = ["petId,id,complete", "1,2,TRUE", "1", "1,3,true,3", "1.0,2,true", ",,yes", "\u00a05,6,"];
+    const rows = ["petId,id,complete", "1,2,TRUE", "1", "1,3,true,3", "1.0,2,true", ",,ja", "\u00a05,6,"];
     expect(await refusedIn(rows.join("\n"))).toEqual([
       { line: 3, text: "1", reason: "has 1 cells, and the header has 3" },
       { line: 4, text: "1,3,true,3", reason: "has 4 cells, and the header has 3" },
-      { line: 5, text: "1.0,2,true", reason: `petId: ${INT64}` },
-      { line: 6, text: ",,yes", reason: `id: ${INT64}; complete: must be true or false` },
-      { line: 7, text: "\u00a05,6,", reason: `petId: ${INT64}` },
+      { line: 5, text: "1.0,2,true", reason: expect.stringContaining(`petId: ${INT64}, not "1.0" (`) },
+      { line: 6, text: ",,ja", reason: `id: ${INT64}, not ""; complete: must be true or false, not "ja"` },
+      { line: 7, text: "\u00a05,6,", reason: `petId: ${INT64}, not "\u00a05"` },
     ]);
   });
 
@@ -239,7 +238,7 @@ describe("a wrong line", () => {
     expect(await valuesIn('id\n7\n8\n"7"\nx\n7')).toEqual([
       ...[{ id: "7" }, { id: "8" }],
       { line: 4, text: '"7"', reason: reason("line 2") },
-      { line: 5, text: "x", reason: `id: ${INT64}` },
+      { line: 5, text: "x", reason: `id: ${INT64}, not "x"` },
       { line: 6, text: "7", reason: reason("line 2") },
     ]);
     const element = { line: 2, text: '{"id":"1"}', reason: reason("element 1") };
@@ -254,22 +253,69 @@ describe("a wrong line", () => {
       { line: 2, reason },
       { line: 3 },
     ]);
-    expect(await read(`[${deep}]`, 50_000)).toEqual([{ line: 1, text: "", reason }]);
+    expect(await read(`[${deep}]`, 50_000)).toMatchObject([{ line: 1, reason }]);
   });
 
-  it("is an array that is not valid JSON, or that is too long", async ({ expect }) => {
-    for (const array of ['[{"id":1},\n{"id":2}', '[{"id":1}]]']) {
-      expect(await read(array)).toEqual([{ line: 1, text: "", reason: expect.stringMatching(/JSON/) }]);
+  it("has a member twice", async ({ expect }) => {
+    const reason = 'has the member "id" twice';
+    for (const text of ['{"id":1,"id":2}', '{"\\u0069d":1, "petId":{"id":3}, "id" : 1}']) {
+      expect(await refusedIn(`${text}\n{"id":9}`)).toEqual([{ line: 1, text, reason }]);
+      expect(await refusedIn(`[${text}]`)).toEqual([{ line: 1, text, reason }]);
     }
-    const spaces = " ".repeat(8_000_000);
-    for (const array of [`[${spaces}${spaces}]`, `[${spaces}\n${spaces}]`]) {
-      const reason = expect.stringContaining("more than 16000000 characters: load NDJSON");
-      expect(await read(array, 1_000_000)).toEqual([{ line: 1, text: "", reason }]);
-    }
+    expect(await refusedIn('{"id":1,"shipDate":"2026-12-04T09:00:00Z","status":"\\"id\\":"}')).toMatchObject([
+      { reason: expect.stringMatching(/^status: must be one of/) },
+    ]);
   });
 
   it("is none of an empty file", async ({ expect }) => {
     for (const text of ["", " \n\n", "[]", "id,petId\n", ",,\n"]) expect(await read(text)).toEqual([]);
+  });
+});
+
+describe("objects one after the other", () => {
+  it("may stand on several lines, or several on a line", async ({ expect }) => {
+    const text = '{\n  "id": 1,\n  "petId": 2\n}\n{\r\n\t"id"\n:3}{"id":4} {"id":5}\n{"id":6}\n\n{"id":7';
+    for (const length of [1, 7, 1_000]) {
+      expect(await valuesIn(text, length)).toEqual([
+        { id: "1", petId: "2" },
+        ...["3", "4", "5", "6"].map((id) => ({ id })),
+        { line: 10, text: '{"id":7', reason: expect.stringMatching(/JSON/) },
+      ]);
+    }
+  });
+
+  it("lose none to an object that does not end", async ({ expect }) => {
+    const lines = ['{"id":1', '{"id":2,"status":"pend', '{"id":3}', '{"id":4}},', "}", '{"id":5}'];
+    const refused = await refusedIn(lines.join("\n"));
+    expect(refused).toMatchObject([{ line: 1 }, { line: 2 }, { line: 4 }, { line: 5 }]);
+    expect(await read(lines.join("\n"))).toHaveLength(6);
+  });
+});
+
+describe("an array", () => {
+  it("has any length, and is read in pieces", async ({ expect }) => {
+    const orders = Array.from({ length: 3_000 }, (_, i) => `{"id":${i},"status":"pending"}`);
+    const blanks = " ".repeat(500_000);
+    const array = `[${orders.join(`,${blanks.slice(0, 5_000)}`)}]${blanks}`;
+    const read = await valuesIn(array, 60_001);
+    expect(read).toHaveLength(3_000);
+    expect(read[2_999]).toEqual({ id: "2999", status: "pending" });
+  });
+
+  it.for([
+    ['[{"id":1},\n{"id":2}', "the array does not end: the file was cut off"],
+    ['[{"id":1},\n{"id":2', "the array does not end: the file was cut off"],
+    ['[{"id":1}]]', "text follows the array"],
+    ['[{"id":1}]\n[{"id":2}]', "text follows the array"],
+    ['[{"id":1},]', "element 2: is missing"],
+    ['[{"id":1},,{"id":2}]', "element 2: is missing"],
+    ['[{"id":1}}]', "element 1: a bracket closes what is not open"],
+    ['[{"id":1}, \\n {"id":2}]', /^element 2: Unexpected token/],
+    [`[{"id":1},"${"x".repeat(1_100_000)}"]`, "element 2: has more than 1000000 characters"],
+  ] as const)("must be valid JSON as a whole: %#", async ([array, problem], { expect }) => {
+    const isProblem = typeof problem === "string" ? problem : expect.stringMatching(problem);
+    const lengths = array.length > 1_000 ? [65_536] : [1, 1_000];
+    for (const length of lengths) expect((await read(array, length)).at(-1)).toEqual({ problem: isProblem });
   });
 });
 
@@ -289,7 +335,7 @@ describe("a load in batches", () => {
   it("adds up the figures, and hands over each refused line once", async ({ expect }) => {
     const { ids, shown } = await load('{"id":1}\n{"id":2}\nx\n{"id":3}\n', 2);
     expect(ids).toEqual([["1", "2"], ["3"]]);
-    const refused = { line: 3, text: "x", reason: expect.stringContaining("is not valid JSON") };
+    const refused = { line: 3, text: "x", reason: expect.stringContaining("is not valid JSON"), forms: [] };
     const figures = { updated: 0, cancelled: 0 };
     expect(shown).toEqual([
       { ...figures, read: 2, inserted: 1, unchanged: 1, kept: 1, refused: 0, refusedLines: [] },

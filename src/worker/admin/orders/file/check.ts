@@ -1,0 +1,126 @@
+/** Reads a whole file before its first order is stored: what is wrong with the file, and what people should know. Pure. */
+import { counted, formatNumber } from "../../../text/format.ts";
+import type { LoadedOrder } from "../loaded-order.ts";
+import { type AskNear, findRounded, type LongNumber, longNumbersOf, type Rounded } from "./near.ts";
+import type { ReadLine, RefusedLine } from "./read.ts";
+import { isBeyondDoubles } from "./rounded.ts";
+import type { Problem } from "./text.ts";
+import type { Form } from "./values.ts";
+
+export type FileLimits = {
+  readonly orders: number;
+  readonly refused: number;
+  /** Refused lines are kept up to this many characters. */
+  readonly refusedChars: number;
+};
+
+/** `notes` are sentences. A `rounded` file can be loaded if a person says so. */
+export type CheckedFile = { readonly refused: number; readonly refusedLines: readonly RefusedLine[] } & (
+  | { readonly kind: "ready"; readonly notes: readonly string[] }
+  | { readonly kind: "wrong" | "rounded"; readonly reason: string }
+);
+
+const MAX_INT32 = 2_147_483_647n;
+const FALSE_IS_EMPTY =
+  "The column complete has 1 and empty cells, and never a 0. PHP, csv-stringify and Perl write false as an empty cell, and an empty cell takes the value away. Write true and false.";
+
+export async function checkFile(
+  lines: AsyncIterable<ReadLine | Problem>,
+  limits: FileLimits,
+  askNear: AskNear,
+  allowsRounded: boolean,
+): Promise<CheckedFile> {
+  const refusedLines: RefusedLine[] = [];
+  const seen = { orders: 0, large: 0, forms: new Map<Form, number>() };
+  const [ids, long]: [string[], LongNumber[]] = [[], []];
+  let [refused, chars] = [0, 0];
+  const wrong = (reason: string) => ({ kind: "wrong" as const, reason, refused, refusedLines });
+  for await (const each of lines) {
+    if ("problem" in each) return wrong(`The file cannot be read: ${each.problem}.`);
+    for (const form of each.forms) seen.forms.set(form, (seen.forms.get(form) ?? 0) + 1);
+    if ("order" in each) {
+      seen.orders++;
+      if (isLarge(each.order)) seen.large++;
+      if (each.order.id.length > 15) ids.push(each.order.id);
+      long.push(...longNumbersOf(each.order));
+    } else {
+      refused++;
+      chars += each.text.length + each.reason.length;
+      if (chars <= limits.refusedChars) refusedLines.push(each);
+    }
+    if (refused > limits.refused) return wrong(`More than ${counted(limits.refused, "line")} are wrong.`);
+    if (seen.orders > limits.orders)
+      return wrong(
+        `The file has more than ${counted(limits.orders, "order")}: the command loads any number.`,
+      );
+  }
+  const complete = (form: "1" | "empty" | "something else") => seen.forms.get(`complete is ${form}`) ?? 0;
+  if (complete("1") > 0 && complete("empty") > 0 && complete("something else") === 0)
+    return wrong(FALSE_IS_EMPTY);
+  const rounded = await findRounded(ids, long, askNear);
+  const reason = describeRounded(rounded);
+  if (reason !== undefined && !allowsRounded) return { kind: "rounded", reason, refused, refusedLines };
+  const isEmpty = complete("empty") > 0 && complete("empty") === seen.orders + refused;
+  const notes = [
+    note(
+      seen.forms.get("a day without a time"),
+      (n) => `${n("date")} without a time were read as midnight UTC.`,
+    ),
+    note(
+      seen.forms.get("digits beyond milliseconds"),
+      (n) => `${n("time")} had digits beyond milliseconds, which were cut.`,
+    ),
+    note(
+      isEmpty ? 1 : 0,
+      () => "The column complete is empty in every line. PHP, csv-stringify and Perl write false so.",
+    ),
+    note(
+      seen.large,
+      (n) =>
+        `${n("quantity", "quantities")} above ${formatNumber(MAX_INT32)}: clients that read integers of 32 bits fail on the list.`,
+    ),
+    note(
+      ids.filter(isBeyondDoubles).length,
+      (n) =>
+        `${n("id")} of 2^53 or more: JavaScript, jq 1.6 and most other JSON clients read other numbers, unless they are told to keep all digits.`,
+    ),
+    ...(rounded.pairs.length === 0 ? [] : [describePairs(rounded.pairs)]),
+    ...(reason === undefined ? [] : [reason]),
+  ].flat();
+  return { kind: "ready", notes, refused, refusedLines };
+}
+
+function isLarge({ quantity }: LoadedOrder): boolean {
+  return (quantity?.length ?? 0) >= 10 && BigInt(quantity ?? 0) > MAX_INT32;
+}
+
+/** Returns no note for nothing. */
+function note(
+  count: number | undefined,
+  say: (n: (singular: string, plural?: string) => string) => string,
+): readonly string[] {
+  return count ? [say((...words) => counted(count, ...words))] : [];
+}
+
+const NAMED = 3;
+
+function describePairs(pairs: Rounded["pairs"]): string {
+  const named = pairs.slice(0, NAMED).map(([one, other]) => `${one} and ${other}`);
+  const more = pairs.length > NAMED ? `, and ${formatNumber(pairs.length - NAMED)} more pairs` : "";
+  return `Orders whose ids are the same number for such a client: ${named.join("; ")}${more}. A client that rounds cancels the other one.`;
+}
+
+function describeRounded({ near, ofDoubles }: Rounded): string | undefined {
+  const named = near
+    .slice(0, NAMED)
+    .map(({ id, member, value, near }) =>
+      member === "id"
+        ? `order ${value} is new, and order ${near} is not in the file`
+        : `${member} of order ${id} changes from ${near} to ${value}`,
+    );
+  const more = near.length > NAMED ? [`${formatNumber(near.length - NAMED)} more`] : [];
+  const all = `all ${formatNumber(ofDoubles)} ids of 2^53 or more are numbers that a double holds`;
+  const signs = [...named, ...more, ...(ofDoubles === 0 ? [] : [all])];
+  if (signs.length === 0) return undefined;
+  return `A program may have rounded numbers: ${signs.join("; ")}. Spreadsheets keep 15 digits, JavaScript and jq 1.6 keep 53 bits.`;
+}

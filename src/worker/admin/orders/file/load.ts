@@ -1,0 +1,96 @@
+/** Loads the orders of a file in batches, and writes its refused lines. For the command line and the console. Pure. */
+import { MAX_FILE_NAME_CHARS } from "../loaded-order.ts";
+import type { LoadFigures } from "../schema.ts";
+import type { ReadLine, RefusedLine } from "./read.ts";
+import type { Problem } from "./text.ts";
+
+/** The figures of the file so far. `refusedLines` has the lines since the last progress. */
+export type LoadProgress = LoadFigures & {
+  readonly read: number;
+  readonly refused: number;
+  readonly refusedLines: readonly RefusedLine[];
+};
+
+type Send = (json: string) => Promise<LoadFigures>;
+
+/**
+ * Sends the orders as JSON arrays of up to `batchSize`, one after the other, and yields the progress after
+ * each array. The next batch is read while a batch is under way. An error of `send` ends the load.
+ */
+export async function* loadInBatches(
+  lines: AsyncIterable<ReadLine | Problem>,
+  send: Send,
+  batchSize: number,
+): AsyncGenerator<LoadProgress, void> {
+  let progress: LoadProgress = NOTHING_LOADED;
+  let orders: string[] = [];
+  let refusedLines: RefusedLine[] = [];
+  let underWay: Promise<LoadProgress> | undefined;
+  const begin = () => {
+    const batch = loadBatch(progress, orders, refusedLines, send);
+    batch.catch(() => {}); // it is awaited after more lines are read
+    [orders, refusedLines] = [[], []];
+    return batch;
+  };
+  for await (const each of lines) {
+    if ("problem" in each) throw new Error(each.problem); // the file has changed since it was checked
+    if (orders.length + refusedLines.length >= batchSize) {
+      if (underWay) {
+        progress = await underWay;
+        yield progress;
+      }
+      underWay = begin();
+    }
+    if ("order" in each) orders.push(JSON.stringify(each.order));
+    else refusedLines.push(each);
+  }
+  if (underWay) {
+    progress = await underWay;
+    yield progress;
+  }
+  yield await begin();
+}
+
+async function loadBatch(
+  before: LoadProgress,
+  orders: readonly string[],
+  refusedLines: readonly RefusedLine[],
+  send: Send,
+): Promise<LoadProgress> {
+  const figures = orders.length === 0 ? NOTHING_LOADED : await send(`[${orders.join(",")}]`);
+  return {
+    read: before.read + orders.length + refusedLines.length,
+    inserted: before.inserted + figures.inserted,
+    updated: before.updated + figures.updated,
+    unchanged: before.unchanged + figures.unchanged,
+    cancelled: before.cancelled + figures.cancelled,
+    kept: before.kept + figures.kept,
+    refused: before.refused + refusedLines.length,
+    refusedLines,
+  };
+}
+
+export const NOTHING_LOADED: LoadProgress = {
+  ...{ read: 0, inserted: 0, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
+  ...{ refused: 0, refusedLines: [] },
+};
+
+/** Returns the name of a file as one line of text, for the audit log. Undefined if nothing is left. */
+export function loadedFileName(name: string): string | undefined {
+  return name.replace(/\p{C}/gu, "").trim().slice(0, MAX_FILE_NAME_CHARS) || undefined;
+}
+
+/** Refused rows come back as the CSV that they were, behind a column `reason`; other lines as NDJSON. */
+export function refusedFormat(first: RefusedLine): {
+  readonly extension: "csv" | "ndjson";
+  readonly head: string;
+} {
+  const { header } = first;
+  if (header === undefined) return { extension: "ndjson", head: "" };
+  return { extension: "csv", head: `reason${header.delimiter}${header.text}\r\n` };
+}
+
+export function refusedText({ line, text, reason, header }: RefusedLine): string {
+  if (header === undefined) return `${JSON.stringify({ line, reason, text })}\n`;
+  return `"line ${line}: ${reason.replaceAll('"', '""')}"${header.delimiter}${text}\r\n`;
+}
