@@ -64,7 +64,7 @@ export async function checkFile(
   const notes = [
     note(
       seen.forms.get("a day without a time"),
-      (n) => `${n("date")} without a time were read as midnight UTC.`,
+      (n) => `${n("date without a time was", "dates without a time were")} read as midnight UTC.`,
     ),
     note(
       seen.forms.get("digits beyond milliseconds"),

@@ -18,9 +18,13 @@ export function isBeyondDoubles(digits: string): boolean {
 /** Returns the numbers that a double holds as the same number. */
 export function doubleRange(digits: string): Range {
   const held = BigInt(Number(magnitude(digits)));
+  return signed(digits, held - halfStep(held), held + halfStep(held));
+}
+
+/** Half the distance from a double to the next one. */
+function halfStep(held: bigint): bigint {
   const exponent = held.toString(2).length - 1;
-  const half = exponent > 52 ? 2n ** BigInt(exponent - 53) : 0n;
-  return signed(digits, held - half, held + half);
+  return exponent > 52 ? 2n ** BigInt(exponent - 53) : 0n;
 }
 
 /** Returns the numbers that a program may have rounded to this one. Undefined if no program rounds so. */
@@ -28,9 +32,10 @@ export function roundedFrom(digits: string): Range | undefined {
   if (digits.length <= MAX_SAFE_DIGITS) return undefined;
   const number = magnitude(digits);
   const unit = 10n ** BigInt(Math.max(0, number.toString().length - MAX_SAFE_DIGITS));
-  // Some spreadsheets round, others put zeros after the 15th digit. A double is nearer.
-  if (unit > 1n && number % unit === 0n) return signed(digits, number - unit / 2n, number + unit - 1n);
-  return isOfDouble(digits) ? doubleRange(digits) : undefined;
+  if (unit === 1n || number % unit !== 0n) return isOfDouble(digits) ? doubleRange(digits) : undefined;
+  // Some spreadsheets round a double, others put zeros after the 15th digit.
+  const half = halfStep(number);
+  return signed(digits, number - unit / 2n - half, number + unit - 1n + half);
 }
 
 /** Whether programs write a double from 2^53 on so: with its value, in the fewest digits, or in 17 digits. */

@@ -1,0 +1,159 @@
+/** The forms of times and booleans that a file may have, and what a load says of numbers. */
+import fc from "fast-check";
+import { describe, it } from "vitest";
+import { checkFile } from "../../../../src/worker/admin/orders/file/check.ts";
+import { readOrders } from "../../../../src/worker/admin/orders/file/read.ts";
+import { isOfDouble, roundedFrom } from "../../../../src/worker/admin/orders/file/rounded.ts";
+import { readValues } from "../../../../src/worker/admin/orders/file/values.ts";
+
+const read = (value: object) => readValues(value);
+
+describe("a ship date of a file", () => {
+  for (const [text, normalised] of [
+    ["2026-12-04 09:00:00+00", "2026-12-04T09:00:00.000Z"], // PostgreSQL
+    ["2026-12-04 09:00:00.123-03", "2026-12-04T12:00:00.123Z"],
+    ["2026-12-04T14:30:00.123000+0530", "2026-12-04T09:00:00.123Z"], // polars
+    ["2026-12-04 10:00:00 +0100", "2026-12-04T09:00:00.000Z"], // Ruby
+    ["2026-12-04 09:00:00 +0000 UTC", "2026-12-04T09:00:00.000Z"], // Go
+    ["2026-12-04 09:00:00 UTC", "2026-12-04T09:00:00.000Z"], // BigQuery
+    ["2026-12-04T09:00Z", "2026-12-04T09:00:00.000Z"], // d3
+    ["2026-12-04T09:00:00.123Z", "2026-12-04T09:00:00.123Z"],
+  ] as const) {
+    it(`${text} is ${normalised}`, ({ expect }) => {
+      expect(read({ shipDate: text })).toEqual({ value: { shipDate: normalised }, forms: [] });
+    });
+  }
+
+  it("without a time is midnight UTC, and digits beyond milliseconds are cut: both are counted", ({
+    expect,
+  }) => {
+    const midnight = { shipDate: "2026-12-04T00:00:00.000Z" };
+    expect(read({ shipDate: "2026-12-04" })).toEqual({ value: midnight, forms: ["a day without a time"] });
+    const cut = { shipDate: "2026-12-04T09:00:00.123Z" };
+    expect(read({ shipDate: "2026-12-04T09:00:00.1230001Z" })).toEqual({
+      value: cut,
+      forms: ["digits beyond milliseconds"],
+    });
+    expect(read({ shipDate: "2026-12-04T09:00:00.123000Z" })).toEqual({ value: cut, forms: [] });
+  });
+
+  for (const [text, cause] of [
+    ["2026-12-04 09:00:00", "has no time zone"],
+    ["2026-12-04T09:00:00.123456", "has no time zone"],
+    ["2026/12/04 09:00:00", "has no time zone"],
+    ["04.12.2026 09:00", "has no time zone"],
+    ["1796374800123", "a number has no time zone"],
+    ["2026-02-30", "not"],
+    ["2026-12-04T09:00:00+25", "not"],
+    ["2026-12-04T24:00:00Z", "not"],
+    ["Fri Dec 04 2026 09:00:00 GMT+0000 (Coordinated Universal Time)", "not"],
+  ] as const) {
+    it(`${text} is refused: ${cause}`, async ({ expect }) => {
+      const [line] = await Array.fromAsync(readOrders(bytes(JSON.stringify({ id: 1, shipDate: text }))));
+      const reason = line && "reason" in line ? line.reason : "accepted";
+      expect(reason).toContain(`must be an RFC 3339 date-time that exists, not ${JSON.stringify(text)}`);
+      expect(reason).toContain(cause);
+    });
+  }
+});
+
+async function* bytes(text: string): AsyncGenerator<Uint8Array, void> {
+  yield Buffer.from(text);
+}
+
+describe("complete", () => {
+  it("has the words of databases, spreadsheets and data frames", ({ expect }) => {
+    for (const word of ["t", "true", "TRUE", "True", "yes", "y", "1"])
+      expect(read({ complete: word }).value).toEqual({ complete: true });
+    for (const word of ["f", "false", "FALSE", "no", "N", "0"])
+      expect(read({ complete: word }).value).toEqual({ complete: false });
+    for (const word of ["WAHR", "2", "1.0", "on", "-"])
+      expect(read({ complete: word }).value).toEqual({ complete: word });
+  });
+
+  it("that is an empty text takes the value away, as does each member", ({ expect }) => {
+    expect(read({ complete: "", petId: "", status: "" }).value).toEqual({
+      complete: null,
+      petId: null,
+      status: null,
+    });
+  });
+});
+
+const check = (text: string) =>
+  checkFile(
+    readOrders(bytes(text)),
+    { orders: 100, refused: 100, refusedChars: 1_000 },
+    async ({ asked }) => ({ found: asked.map((_, index) => ({ index, near: null })) }), // every id is new
+    false,
+  );
+
+describe("what a load says", () => {
+  it("of a column complete that may lack its false", async ({ expect }) => {
+    expect(await check("id,complete\n1,1\n2,\n")).toMatchObject({ kind: "wrong" });
+    expect(await check('{"id":1,"complete":1}\n{"id":2,"complete":""}')).toMatchObject({ kind: "wrong" });
+    for (const column of ["1,1\n2,\n3,0", "1,1\n2,1", "1,true\n2,", "1,\n2,0"])
+      expect(await check(`id,complete\n${column}`)).toMatchObject({ kind: "ready", notes: [] });
+    const note = expect.stringContaining("The column complete is empty in every line");
+    expect(await check("id,complete\n1,\n2,\n")).toMatchObject({ kind: "ready", notes: [note] });
+  });
+
+  it("of days, long quantities and ids that are one double", async ({ expect }) => {
+    const rows = [
+      "id,quantity,shipDate",
+      "9007199254740993,2147483648,2026-12-04",
+      "9007199254740992,2147483647,",
+    ];
+    expect(await check(rows.join("\n"))).toMatchObject({
+      notes: [
+        "1 date without a time was read as midnight UTC.",
+        expect.stringMatching(/^1 quantity above 2,147,483,647/),
+        expect.stringMatching(/^2 ids of 2\^53 or more/),
+        expect.stringMatching(
+          /9007199254740993 and 9007199254740992\. A client that rounds cancels the other/,
+        ),
+      ],
+    });
+  });
+
+  it("of five new ids that a double holds, and no other", async ({ expect }) => {
+    const ids = ["1765000000000000256", "1765000000000000512", "9007199254740994", "9007199254740996"];
+    const text = (...more: string[]) => ["id", "1", "2", ...ids, ...more].join("\n");
+    expect(await check(text())).toMatchObject({ kind: "ready" });
+    expect(await check(text("9223372036854770000"))).toMatchObject({ kind: "rounded" });
+    expect(await check(text("9223372036854770000", "9007199254740999"))).toMatchObject({ kind: "ready" });
+  });
+});
+
+describe("a number that a program rounds", () => {
+  const long = fc.bigInt(10n ** 15n, 2n ** 63n - 1n).map(String);
+  const ways: Readonly<Record<string, (digits: string) => string>> = {
+    "a double, in the fewest digits": (digits) => String(Number(digits)),
+    "a double, with its value": (digits) => String(BigInt(Number(digits))),
+    "15 digits, then zeros": (digits) => digits.slice(0, 15).padEnd(digits.length, "0"),
+    "15 digits of a double, rounded": (digits) => {
+      const [shown = "", exponent] = Number(digits).toExponential(14).split("e");
+      return shown.replace(".", "").padEnd(Number(exponent) + 1, "0");
+    },
+  };
+
+  it.for(Object.entries(ways))("is found near what it was: %s", ([, round], { expect }) => {
+    fc.assert(
+      fc.property(long, (digits) => {
+        const rounded = round(digits);
+        fc.pre(rounded !== digits && BigInt(rounded) < 2n ** 63n);
+        const { from, to } = roundedFrom(rounded) ?? { from: 0n, to: 0n };
+        expect(from <= BigInt(digits) && BigInt(digits) <= to).toBe(true);
+        const { from: low, to: high } = roundedFrom(`-${rounded}`) ?? { from: 0n, to: 0n };
+        expect([low, high]).toEqual([-to, -from]);
+      }),
+    );
+  });
+
+  it("is none that a program would not write", ({ expect }) => {
+    for (const digits of ["9007199254740993", "1234567890123456", "100000", "999999999999990"])
+      expect([digits, roundedFrom(digits), isOfDouble(digits)]).toEqual([digits, undefined, false]);
+    expect(isOfDouble("1765000000000000100")).toBe(false);
+    expect(isOfDouble("1765000000000000000")).toBe(true);
+  });
+});
