@@ -11,7 +11,7 @@ import { authenticate } from "./client/authenticate.ts";
 import { docsRoutes } from "./client/docs-routes.ts";
 import { healthRoutes } from "./client/health-routes.ts";
 import { attachRateLimitHeaders, enforceLimit } from "./client/limit.ts";
-import { storeOrderRoutes } from "./client/orders/routes.ts";
+import { storeOrders } from "./client/orders/routes.ts";
 import { announceSunset, petRoutes } from "./client/pet-routes.ts";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";
 import type { AppEnv } from "./context.ts";
@@ -62,8 +62,11 @@ export function operatorsApp() {
 /** Every path under /v1 needs a key, even a path that does not exist. */
 function versionOne() {
   const v1 = new Hono<AppEnv>();
-  v1.use(authenticate(new MacKeys()), enforceLimit);
-  v1.route("/store/orders", storeOrderRoutes());
+  const { readAhead, routes } = storeOrders();
+  v1.use(authenticate(new MacKeys()));
+  v1.get("/store/orders", readAhead);
+  v1.use(enforceLimit);
+  v1.route("/store/orders", routes);
   v1.route("/pets", petRoutes);
   return v1;
 }

@@ -88,6 +88,51 @@ describe("single-flight", () => {
     expect(await settled).toEqual(Array(21).fill({ status: "fulfilled", value: "value" }));
   });
 
+  it("begins up to four loads beside each other, apart, and one at a time while they are slow", async ({
+    expect,
+  }) => {
+    vi.useFakeTimers();
+    const flights = new SingleFlight<number>(10_000, 4);
+    let [loadMs, begun, inFlight] = [80, 0, 0];
+    let began: { readonly atMs: number; readonly inFlight: number }[] = [];
+    const load = async () => {
+      const number = ++begun;
+      began.push({ atMs: Date.now(), inFlight: ++inFlight });
+      await new Promise((resolve) => setTimeout(resolve, loadMs));
+      inFlight--;
+      return number;
+    };
+    /** Calls every 5 ms. No call gets a load that began before the call. */
+    const callFor = async (ms: number) => {
+      const calls: Promise<void>[] = [];
+      began = [];
+      for (let i = 0; i < ms / 5; i++) {
+        const before = begun;
+        const waitsFromMs = Date.now();
+        calls.push(
+          flights.runAfterCall(load, ignore).then((number) => {
+            expect(number).toBeGreaterThan(before);
+            expect(Date.now() - waitsFromMs).toBeLessThan(loadMs * 3);
+          }),
+        );
+        await vi.advanceTimersByTimeAsync(5);
+      }
+      await vi.advanceTimersByTimeAsync(3 * loadMs);
+      await Promise.all(calls);
+      return Math.max(...began.map((each) => each.inFlight));
+    };
+    expect(await callFor(5)).toBe(1); // nobody knows yet how long a load takes
+    expect(await callFor(800)).toBe(4);
+    const pauses = began.slice(1).map(({ atMs }, i) => atMs - (began[i]?.atMs ?? 0));
+    expect(Math.min(...pauses)).toBeGreaterThanOrEqual(20);
+    loadMs = 400;
+    await callFor(800);
+    expect(await callFor(1_600)).toBe(1);
+    loadMs = 80;
+    await callFor(800);
+    expect(await callFor(800)).toBe(4);
+  });
+
   it("reads the result with timers of each call's own", async ({ expect }) => {
     vi.useFakeTimers();
     const flights = new SingleFlight<string>(1_000);

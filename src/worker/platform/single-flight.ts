@@ -22,12 +22,26 @@ type Flight<T> = {
 type Load<T> = () => Promise<T>;
 type WaitUntil = (load: Promise<unknown>) => void;
 
-export class SingleFlight<T> {
-  #flight: Flight<T> | undefined;
-  readonly #timeoutMs: number;
+/** A load beside another begins this much later, or a share of a load's time later. */
+const MIN_PACE_MS = 10;
 
-  constructor(timeoutMs: number) {
+export class SingleFlight<T> {
+  /** The latest load in flight. */
+  #flight: Flight<T> | undefined;
+  #inFlight: readonly Flight<T>[] = [];
+  readonly #timeoutMs: number;
+  readonly #maxInFlight: number;
+  #fastestMs = Number.POSITIVE_INFINITY;
+  #lastMs = 0;
+
+  /** `maxInFlight`: how many loads `runAfterCall` may have in flight, unless they are slow. */
+  constructor(timeoutMs: number, maxInFlight = 1) {
     this.#timeoutMs = timeoutMs;
+    this.#maxInFlight = maxInFlight;
+  }
+
+  get isIdle(): boolean {
+    return this.#current() === undefined;
   }
 
   /**
@@ -40,7 +54,10 @@ export class SingleFlight<T> {
     return flight ? this.#join(flight) : this.#begin(load, waitUntil);
   }
 
-  /** Like `run`, but takes the value of a load that began before this call only if the value `isEnough`. */
+  /**
+   * Like `run`, but takes the value of a load that began before this call only if the value `isEnough`. Does
+   * not wait for the end of that load if another may begin beside it.
+   */
   async runAfterCall(
     load: Load<T>,
     waitUntil: WaitUntil,
@@ -48,11 +65,16 @@ export class SingleFlight<T> {
   ): Promise<T> {
     const earlier = this.#current();
     if (!earlier) return this.#begin(load, waitUntil);
-    const value = await this.#join(earlier);
-    if (isEnough(value)) return value;
+    const mayBegin = () => this.#hasRoom() && Date.now() - earlier.startedAtMs >= this.#paceMs();
+    await this.#wait(earlier, this.#paceMs(), () => earlier.next !== undefined || mayBegin());
+    if (earlier.outcome || !(earlier.next || mayBegin())) {
+      const value = await this.#join(earlier);
+      if (isEnough(value)) return value;
+    }
     // The first caller that needs a newer value begins the next load. The others find that load here, even if
-    // it is done.
-    earlier.next ??= this.#current();
+    // it is done. A load that is later than `earlier` began after this call.
+    const latest = this.#current();
+    if (latest !== earlier) earlier.next ??= latest;
     if (earlier.next && this.#canJoin(earlier.next)) return this.#join(earlier.next);
     return this.#begin(load, waitUntil, earlier);
   }
@@ -66,14 +88,35 @@ export class SingleFlight<T> {
     return flight.outcome !== undefined || this.#leftMs(flight) > 0;
   }
 
+  /**
+   * Loads that take twice as long as the fastest wait in a queue. More of them at once would only make the
+   * queue longer, so then there is one at a time.
+   */
+  #hasRoom(): boolean {
+    this.#inFlight = this.#inFlight.filter((flight) => !flight.outcome && this.#leftMs(flight) > 0);
+    const [oldest] = this.#inFlight;
+    const ageMs = oldest === undefined ? 0 : Date.now() - oldest.startedAtMs;
+    const isSlow = Math.max(this.#lastMs, ageMs) > 2 * this.#fastestMs + 2 * MIN_PACE_MS;
+    return this.#inFlight.length < (isSlow ? 1 : this.#maxInFlight);
+  }
+
+  #paceMs(): number {
+    return this.#maxInFlight === 1
+      ? Number.POSITIVE_INFINITY
+      : Math.max(MIN_PACE_MS, this.#fastestMs / this.#maxInFlight);
+  }
+
   async #begin(load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {
     const flight: Flight<T> = { startedAtMs: Date.now(), outcome: undefined, next: undefined };
     if (earlier) earlier.next = flight;
     this.#flight = flight;
+    this.#inFlight = [...this.#inFlight, flight];
     const result = load();
     waitUntil(
       Promise.allSettled([result]).then(([outcome]) => {
         flight.outcome = outcome;
+        this.#lastMs = Math.max(0, Date.now() - flight.startedAtMs);
+        if (outcome.status === "fulfilled") this.#fastestMs = Math.min(this.#fastestMs, this.#lastMs);
         this.#end(flight);
       }),
     );
@@ -86,11 +129,18 @@ export class SingleFlight<T> {
   }
 
   async #join(flight: Flight<T>): Promise<T> {
-    await poll(() => flight.outcome !== undefined, this.#leftMs(flight));
+    await this.#wait(flight, this.#fastestMs);
     if (flight.outcome?.status === "fulfilled") return flight.outcome.value;
     if (flight.outcome) throw flight.outcome.reason;
     this.#end(flight);
     throw new TimeoutError(`no result within ${this.#timeoutMs} ms`);
+  }
+
+  /** Looks for the first time when the load has this age: it is hardly done earlier. */
+  async #wait(flight: Flight<T>, firstAgeMs: number, isOver = () => false): Promise<void> {
+    const leftMs = this.#leftMs(flight);
+    const firstMs = Number.isFinite(firstAgeMs) ? Math.ceil(flight.startedAtMs + firstAgeMs - Date.now()) : 0;
+    await poll(() => flight.outcome !== undefined || isOver(), leftMs, Math.min(firstMs, leftMs));
   }
 
   /** Returns 0 for a load that began in the future: the clock was set back since. */
@@ -101,17 +151,20 @@ export class SingleFlight<T> {
 
   #end(flight: Flight<T>): void {
     if (this.#flight === flight) this.#flight = undefined;
+    this.#inFlight = this.#inFlight.filter((each) => each !== flight);
   }
 }
 
 /**
- * Looks until `isDone`, or until the time is over. Waits at most a third longer than necessary. A wait of
- * 20 ms takes 9 timers, each of some 20 µs of CPU.
+ * Looks until `isDone`, or until the time is over, for the first time after `firstMs`. Waits at most a third
+ * longer than necessary. A wait of 20 ms takes 9 timers, each of some 20 µs of CPU.
  */
-async function poll(isDone: () => boolean, timeoutMs: number): Promise<void> {
+async function poll(isDone: () => boolean, timeoutMs: number, firstMs: number): Promise<void> {
   // The loop adds up the timers' intervals, because a clock may be set back.
-  for (let waitedMs = 0; !isDone() && waitedMs < timeoutMs; ) {
-    const intervalMs = Math.min(Math.max(1, Math.ceil(waitedMs / 3)), MAX_INTERVAL_MS, timeoutMs - waitedMs);
+  let waitedMs = 0;
+  for (let looks = 0; !isDone() && waitedMs < timeoutMs; looks++) {
+    const nextMs = looks === 0 ? firstMs : Math.ceil((waitedMs - Math.max(0, firstMs)) / 3);
+    const intervalMs = Math.min(Math.max(1, nextMs), MAX_INTERVAL_MS, timeoutMs - waitedMs);
     await new Promise<void>((resolve) => setTimeout(resolve, intervalMs));
     waitedMs += intervalMs;
   }

@@ -130,7 +130,7 @@ describe("a list", () => {
       await env.DB.prepare("delete from orders").run();
       await changes.note();
       for (let i = 0; i < 15; i++) await changes.make();
-      const maxChanges = [12, 2, 1][round++ % 3] ?? 1;
+      const maxChanges = [16, 2, 1][round++ % 3] ?? 1;
       const DB = database(async () => {
         for (let n = random(maxChanges + 1); n > 0; n--) await changes.make();
       });
@@ -149,7 +149,7 @@ describe("a list", () => {
         }
       }
     };
-    await fc.assert(fc.asyncProperty(fc.integer(), property), { numRuns: runs(2), endOnFailure: true });
+    await fc.assert(fc.asyncProperty(fc.integer(), property), { numRuns: runs(4), endOnFailure: true });
     expect(snapshots).toBeGreaterThan(2);
     expect(streams, "the list changes in all rounds of some").toBeGreaterThan(0);
   }, 300_000);

@@ -13,35 +13,61 @@ import * as d1 from "./list-sql.ts";
 const NOT_KEPT_FOR_MS = 60_000; // after this time, a list that was too large is tried again
 const MAX_ROUNDS = 5; // a list that changes faster than it is read has no snapshot
 
+/** At most this many reads of the revision at once: D1 answers one query after the other. */
+const MAX_REVISION_READS = 4;
+
+/** The revision that a read found, and a state of D1 that the read has seen. */
+type Current = { readonly revision: Revision; readonly asOf: Bookmark | undefined };
+/** A first list that is too large, or that changes faster than it is read, has no snapshot. */
+export type Ahead = Current | "no snapshot";
+type WaitUntil = (promise: Promise<unknown>) => void;
+
 /** Without chunks, the client has the list already. Without an ETag, the list is read while it is sent. */
 type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
 
 export class OrderList {
-  readonly #revisionReads = new SingleFlight<Revision>(10_000);
+  readonly #revisionReads = new SingleFlight<Current>(10_000, MAX_REVISION_READS);
   readonly #builds = new SingleFlight<List | undefined>(30_000);
   #kept: List | undefined;
   #isNotKeptUntilMs = 0;
   /** The latest state that the isolate has seen. The isolate never reads an earlier state. */
   #bookmark: Bookmark | undefined;
 
-  /** Shows the bookmark's state or a later state. Reads one row, and after a change makes a second query. */
+  /**
+   * Begins to read while the limiter decides. Reads the revision, or the whole list if the isolate has none.
+   * Rejects if D1 fails; a request that is refused does not look.
+   */
+  readAhead(env: Bindings, ifNoneMatch: string, waitUntil: WaitUntil): Promise<Ahead> {
+    const isFirst = ifNoneMatch === "" && !this.#kept && this.#builds.isIdle && !this.#isTooLarge();
+    const ahead = isFirst ? this.#readFirst(env, waitUntil) : this.#readCurrent(env, waitUntil);
+    ahead.catch(() => undefined);
+    return ahead;
+  }
+
+  /**
+   * Shows the bookmark's state or a later state. `ahead` counts unless the bookmark came later. Reads one row,
+   * and after a change makes a second query.
+   */
   async open(
     env: Bindings,
     bookmark: Bookmark | undefined,
     ifNoneMatch: string,
-    waitUntil: (promise: Promise<unknown>) => void,
+    waitUntil: WaitUntil,
+    ahead?: Promise<Ahead>,
   ): Promise<Listed> {
     this.see(bookmark);
-    // A read that began before this request is not current enough. The next read serves all waiting requests.
-    const readCurrent = () => this.#read(env, d1.readRevision);
-    const revision = await this.#revisionReads.runAfterCall(readCurrent, waitUntil);
+    const isTooEarly = ({ asOf }: Current) =>
+      bookmark !== undefined && laterBookmark(asOf, bookmark) !== asOf;
+    const read = await ahead;
+    if (read === "no snapshot") return { chunks: d1.UNREAD };
+    const { revision } = read && !isTooEarly(read) ? read : await this.#readCurrent(env, waitUntil);
     const etag = toEtag(revision);
     if (matchesEtag(ifNoneMatch, etag)) return { etag };
     const kept = this.#kept;
     if (isWhole(kept) && toEtag(kept.revision) === etag) return { etag, chunks: kept.chunks };
-    if (Date.now() < this.#isNotKeptUntilMs) return { chunks: d1.UNREAD };
+    if (this.#isTooLarge()) return { chunks: d1.UNREAD };
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
-    const list = await this.#builds.runAfterCall(() => this.#build(env, revision), waitUntil, isEnough);
+    const list = await this.#builds.runAfterCall(() => this.#build(env), waitUntil, isEnough);
     if (!list) return { chunks: d1.UNREAD };
     // The list can be later than the revision: another copy of D1 answered, or an order changed since.
     const built = toEtag(list.revision);
@@ -58,9 +84,29 @@ export class OrderList {
     return (await this.#read(env, (db) => d1.readPage(db, d1.SIZES.ordersPerStreamedPage, low))).chunks;
   }
 
+  /** A read that began before this call is not current enough. Requests that wait share the next read. */
+  #readCurrent(env: Bindings, waitUntil: WaitUntil): Promise<Current> {
+    const read = async () => {
+      const asOf = this.#bookmark;
+      return { revision: await this.#read(env, d1.readRevision), asOf };
+    };
+    return this.#revisionReads.runAfterCall(read, waitUntil);
+  }
+
+  /** The first list of an isolate brings its revision with it. */
+  async #readFirst(env: Bindings, waitUntil: WaitUntil): Promise<Ahead> {
+    const asOf = this.#bookmark;
+    const list = await this.#builds.runAfterCall(() => this.#build(env), waitUntil);
+    return list ? { revision: list.revision, asOf } : "no snapshot";
+  }
+
+  #isTooLarge(): boolean {
+    return Date.now() < this.#isNotKeptUntilMs;
+  }
+
   /** Brings the kept list up to date. Returns undefined without a snapshot. */
-  async #build(env: Bindings, revision: Revision): Promise<List | undefined> {
-    const from = this.#kept ?? { revision, chunks: d1.UNREAD };
+  async #build(env: Bindings): Promise<List | undefined> {
+    const from = this.#kept;
     this.#kept = undefined; // if the kept list causes a failure, the next list starts anew
     this.#kept = await this.#read(env, (db) => build(db, from));
     if (!this.#kept) this.#isNotKeptUntilMs = Date.now() + NOT_KEPT_FOR_MS;
@@ -86,13 +132,16 @@ export class OrderList {
  * again, so the result shows a single moment. Chunks that the statement left unread go into the next round.
  * Returns undefined if the list is too large.
  */
-async function build(db: Database, from: List): Promise<List | undefined> {
+async function build(db: Database, from: List | undefined): Promise<List | undefined> {
   let list = from;
   for (let round = 0; round < MAX_ROUNDS; round++) {
-    const seen: [Revision, ...Revision[]] = [list.revision];
-    const chunks = await readUnread(db, list.chunks, seen);
-    if (!chunks) return undefined;
-    list = await d1.readChanges(db, seen, chunks);
+    const seen: Revision[] = list && list.chunks !== d1.UNREAD ? [list.revision] : [];
+    const chunks = await readUnread(db, list?.chunks ?? d1.UNREAD, seen);
+    const [first, ...later] = seen;
+    if (!chunks || !first) return undefined;
+    // Pages of one revision show a single moment already.
+    if (!list && later.every((each) => toEtag(each) === toEtag(first))) return { revision: first, chunks };
+    list = await d1.readChanges(db, [first, ...later], chunks);
     if (isWhole(list)) break;
   }
   return list;

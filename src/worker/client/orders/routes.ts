@@ -1,27 +1,71 @@
 /** `GET /store/orders` and `DELETE /store/orders/{orderId}`. */
 import { type Context, Hono } from "hono";
+import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { openPrimarySession } from "../../db/session.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
 import { refuseOtherMethods } from "../../platform/errors.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { cancelOrder } from "./cancel.ts";
-import { OrderList } from "./list.ts";
+import { type Ahead, OrderList } from "./list.ts";
 import { ListBodies } from "./list-bodies.ts";
 
 /** Long enough for some 40 ETags. */
 export const MAX_IF_NONE_MATCH_CHARS = 1_000;
 
-export function storeOrderRoutes() {
+/** So many keys fit into 100 kB. */
+const MAX_REFUSED_KEYS = 1_000;
+
+type ListEnv = AppEnv & { Variables: { ahead?: Promise<Ahead> } };
+
+export function storeOrders() {
   const orders = new OrderList();
+  return { readAhead: readAhead(orders), routes: storeOrderRoutes(orders) };
+}
+
+/**
+ * Reads for the list while the limiter decides. For a key whose last request here was refused nothing is read
+ * ahead, so that a client that goes on after a refusal costs no query.
+ */
+function readAhead(orders: OrderList) {
+  const refused = new Set<string>();
+  return createMiddleware<ListEnv>(async (c, next) => {
+    const { id } = c.get("key");
+    if (!refused.has(id)) c.set("ahead", orders.readAhead(c.env, ifNoneMatch(c), waitUntilOf(c)));
+    try {
+      await next();
+    } finally {
+      refused.delete(id);
+      if (c.get("rateLimit")?.kind !== "admitted") {
+        refused.add(id);
+        const [oldest = ""] = refused;
+        if (refused.size > MAX_REFUSED_KEYS) refused.delete(oldest);
+      }
+    }
+  });
+}
+
+function waitUntilOf(c: Context) {
+  return (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise);
+}
+
+/** A longer header is ignored, because the request would keep the header in memory during the read. */
+function ifNoneMatch(c: Context): string {
+  const tags = c.req.header("If-None-Match") ?? "";
+  return tags.length <= MAX_IF_NONE_MATCH_CHARS ? tags : "";
+}
+
+function storeOrderRoutes(orders: OrderList) {
   const bodies = new ListBodies(() => orders.keptChunks);
-  return new Hono<AppEnv>()
+  return new Hono<ListEnv>()
     .get("/", async (c) => {
-      const tags = c.req.header("If-None-Match") ?? "";
-      // A longer header is ignored, because the request would keep the header in memory during the read.
-      const ifNoneMatch = tags.length <= MAX_IF_NONE_MATCH_CHARS ? tags : "";
-      const waitUntil = (promise: Promise<unknown>) => c.executionCtx.waitUntil(promise);
-      const { etag, chunks } = await orders.open(c.env, bookmarkOf(c), ifNoneMatch, waitUntil);
+      const { etag, chunks } = await orders.open(
+        c.env,
+        bookmarkOf(c),
+        ifNoneMatch(c),
+        waitUntilOf(c),
+        c.get("ahead"),
+      );
       // `no-cache`: a client may store the list, but must revalidate the list before each use.
       const headers = { "Cache-Control": "private, no-cache", ...(etag && { ETag: etag }) };
       if (!chunks) return c.body(null, 304, headers);
