@@ -127,6 +127,21 @@ describe("an unchanged list", () => {
     }
   });
 
+  it.for([
+    ['W/"', '"', "nginx, HAProxy, Cloudflare"],
+    ['"', '-gzip"', "Apache, lighttpd"],
+    ['W/"', '-br"', "Apache"],
+    ['"', '--gzip"', "Jetty"],
+    ['"', ';gzip"', "older caches"],
+    ['"', '"-gzip', "older Apache"],
+    ['"', '-x-gzip"', "by its older name"],
+  ])("is 304 for a proxy that has compressed it: %s…%s (%s)", async ([before, after], { expect }) => {
+    const app = startApp();
+    const known = `${before}${(await etagOf(app)).slice(1, -1)}${after}`;
+    for (const tags of [known, `"other", ${known}`])
+      expect((await app(LIST, { key, headers: { "If-None-Match": tags } })).status, tags).toBe(304);
+  });
+
   it("is sent to a client that names it among more than 1,000 characters", async ({ expect }) => {
     const app = startApp();
     const etag = await etagOf(app);
@@ -143,7 +158,9 @@ describe("an unchanged list", () => {
   it("is sent to a client that has another list", async ({ expect }) => {
     const app = startApp();
     const etag = await etagOf(app);
-    for (const other of ['"other"', etag.slice(1, -1), `${etag.slice(0, -1)}0"`, '"a", *', ""]) {
+    const start = etag.slice(0, -1);
+    const others = ['"other"', '"other-gzip"', etag.slice(1, -1), start, `${start}-"`, `${start}-gzip`];
+    for (const other of [...others, `${start}0"`, `${start}0-gzip"`, `"0-${etag.slice(1)}`, '"a", *', ""]) {
       const response = await app(LIST, { key, headers: { "If-None-Match": other } });
       expect(response.status, other).toBe(200);
     }

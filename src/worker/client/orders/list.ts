@@ -175,8 +175,16 @@ function toEtag({ number, token }: Revision): string {
   return `"${number}-${token}"`;
 }
 
-/** The weak comparison (RFC 9110, 13.1.2): a proxy that compresses the body prefixes the tag with `W/`. */
+/** What a proxy puts behind a tag if it compresses the body: `-gzip`, `--gzip` or `;gzip`, before or after `"`. */
+const REST_OF_TAG = /^(?:[-;:]{1,2}[\w-]+)?"(?:[-;:]{1,2}[\w-]+)?$/;
+
+/**
+ * The weak comparison (RFC 9110, 13.1.2). A proxy that compresses the body changes the tag: `W/"…"` (nginx,
+ * HAProxy), `"…-gzip"` (Apache), `"…--gzip"` (Jetty). Some do not change it back in the next request.
+ */
 function matchesEtag(ifNoneMatch: string, etag: string): boolean {
   const tags = ifNoneMatch.split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return tags.includes(etag) || (tags.length === 1 && tags[0] === "*");
+  const start = etag.slice(0, -1);
+  const isOurs = (tag: string) => tag.startsWith(start) && REST_OF_TAG.test(tag.slice(start.length));
+  return tags.some(isOurs) || (tags.length === 1 && tags[0] === "*");
 }
