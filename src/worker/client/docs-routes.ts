@@ -1,5 +1,6 @@
 /** Routes without a key: the OpenAPI document, and `/`, which links to the page at /docs (a static asset). */
 import { type Context, Hono } from "hono";
+import { cors } from "hono/cors";
 import { openApiDocument } from "../../openapi/document.ts";
 import type { AppEnv } from "../context.ts";
 import { DOCS_LINK } from "../platform/errors.ts";
@@ -14,6 +15,8 @@ const FRONT_PAGE =
 
 export const docsRoutes = new Hono<AppEnv>()
   .get("/", (c) => c.html(FRONT_PAGE, 200, { Link: LINKS }))
+  // The document is public, so tools in a browser may read it from any origin.
+  .use("/openapi.json", cors({ allowMethods: ["GET", "HEAD"] }))
   // The document names the origin of the request, so a cached copy is revalidated before each use.
   .get("/openapi.json", async (c) => c.json(await documentOf(c), 200, { "Cache-Control": "no-cache" }));
 

@@ -31,6 +31,22 @@ describe("the OpenAPI document", () => {
     });
   });
 
+  it("can be read by a page of any origin, with a header of its own", async ({ expect }) => {
+    const Origin = "https://editor.example";
+    const headers = {
+      Origin,
+      "Access-Control-Request-Method": "GET",
+      "Access-Control-Request-Headers": "x-id",
+    };
+    for (const response of [
+      await app("/openapi.json", { headers: { Origin } }),
+      await app("/openapi.json", { method: "OPTIONS", headers }),
+    ]) {
+      expect(response.ok).toBe(true);
+      expect(response.headers.get("Access-Control-Allow-Origin")).toBe("*");
+    }
+  });
+
   it("names https behind a tunnel or an edge, which answer no plain HTTP, so that clients do not send their keys in clear", async ({
     expect,
   }) => {
