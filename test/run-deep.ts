@@ -20,7 +20,10 @@ const PARTS: readonly Part[] = [
   node("100,000 bad requests", "test/fuzz/run.ts"),
   node("the model under faults", "test/faults/run.ts", "--only", "model", "--minutes", "8"),
   node("SIGKILL under load", "test/faults/run.ts", "--only", "sigkill", "--minutes", "5"),
-  { name: "packages of generators and HTTP clients", command: ["npm", "ci", "--prefix", "test/contract"] },
+  {
+    name: "packages of generators and HTTP clients",
+    command: ["npm", "ci", "--ignore-scripts", "--prefix", "test/contract"],
+  },
   node(
     "generated clients, HTTP clients",
     ...VITEST,

@@ -13,7 +13,7 @@ export type DocumentSettings = {
 
 type Server = { readonly url?: string; readonly description: string };
 type Document = {
-  readonly info: { readonly description: string; readonly contact?: object };
+  readonly info: { readonly description: string };
   readonly servers: readonly Server[];
 };
 
@@ -23,28 +23,22 @@ export function openApiDocument(template: string, settings: DocumentSettings): D
   const filled: Document = JSON.parse(template, (_, value) =>
     typeof value === "string" ? fill(value, values) : value,
   );
-  const { contact, ...info } = filled.info;
-  // Without an address there is no contact, because pages show a name alone as a link that leads nowhere.
-  const hasContact = settings.supportContact !== undefined && contact !== undefined;
-  return {
-    ...filled,
-    info: hasContact ? { ...info, contact } : info,
-    servers: ownFirst(filled.servers, values.baseUrl),
-  };
+  return { ...filled, servers: ownFirst(filled.servers, values.baseUrl) };
 }
 
 type Values = Readonly<Record<string, string | undefined>>;
 
 function valuesOf({ ownOrigin, supportContact, petsSunsetDate, ...urls }: DocumentSettings) {
-  const isUrl = supportContact?.startsWith("https:");
+  const isEmail = supportContact !== undefined && !supportContact.startsWith("https:");
   return {
     // The address is absolute also on a local instance, because hey-api does not resolve a relative address.
     baseUrl: `${ownOrigin}/v1`,
     productionBaseUrl: urls.productionBaseUrl,
     stagingBaseUrl: urls.stagingBaseUrl,
     support: supportContact === undefined ? "the operator of this instance" : `<${supportContact}>`,
-    supportEmail: isUrl ? undefined : supportContact,
-    supportUrl: isUrl ? supportContact : undefined,
+    supportEmail: isEmail ? supportContact : undefined,
+    // Pages show a contact without an address as a link that leads nowhere.
+    supportUrl: isEmail ? undefined : (supportContact ?? `${ownOrigin}/docs`),
     petsSunsetDate,
     petsSunset: petsHeaders(petsSunsetDate).Sunset,
   };

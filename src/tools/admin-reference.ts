@@ -16,16 +16,27 @@ export function adminReference(): JsonObject {
     const address = `/admin${path.replaceAll(/:(\w+)/g, "{$1}")}`;
     paths[address] = { ...paths[address], [method.toLowerCase()]: operationOf(call) };
   }
-  return JSON.parse(JSON.stringify({ openapi: "3.1.0", ...DOCUMENTATION, paths }));
+  return JSON.parse(JSON.stringify({ openapi: "3.1.0", ...DOCUMENTATION, paths }), forAllTools);
+}
+
+/** Leaves out what says nothing: some validators refuse `required: []`, and kubb makes `{}` of a null. */
+function forAllTools(name: string, value: unknown): unknown {
+  const isEmpty = name === "required" && Array.isArray(value) && value.length === 0;
+  return isEmpty || (name === "default" && value === null) ? undefined : value;
 }
 
 const CONVERSION = {
   target: "draft-2020-12",
   errorMode: "ignore",
   overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-  // Only the console's forms need the kind of a field.
+  // Only the console's forms need the kind of a field. A pattern with \p or \u{…} needs the flag u, which tools
+  // leave out: such a pattern is checked by the service only.
   overrideAction: ({ jsonSchema }) =>
-    Object.fromEntries(Object.entries(jsonSchema).filter(([name]) => name !== "kind")),
+    Object.fromEntries(
+      Object.entries(jsonSchema).filter(
+        ([name, value]) => name !== "kind" && !(name === "pattern" && /\\[pu]\{/i.test(String(value))),
+      ),
+    ),
 } as const satisfies ConversionConfig;
 
 function schemaOf(schema: v.GenericSchema, typeMode: "input" | "output"): JsonObject {
@@ -61,7 +72,7 @@ function operationOf(call: Call): JsonObject {
     operationId: id,
     tags: [titleOf(id.split(".")[0] ?? "")],
     summary,
-    ...(description !== undefined && { description }),
+    description,
     ...(asks !== undefined && { "x-asks": asks }),
     parameters: [
       ...names.map(pathParameter),
@@ -188,8 +199,10 @@ const DOCUMENTATION = {
     version: "1.0.0",
     description:
       "Keys, bans, usage, plans, orders and the audit log. Lists are pages: send `next` of a page to get the page after it. All times are in UTC.\n\nA key, a plan and an order have a version, which is the `ETag` of an answer. A change with `If-Match` is made only if the version is still the same.",
+    contact: { name: "The operator of this instance", url: "{{origin}}/docs" },
     license: { name: "MIT", identifier: "MIT" },
   },
+  servers: [{ url: "{{origin}}" }],
   security: [{ adminToken: [] }, { access: [] }],
   tags: Object.entries(TAGS).map(([name, description]) => ({ name: titleOf(name), description })),
   components: {

@@ -6,24 +6,27 @@ import { PROJECT, runProcess } from "../support/cli.ts";
 import { LIST, type Service } from "../support/service.ts";
 
 /** What generated code allows: without `exactOptionalPropertyTypes` and the rules against unused names. */
-const TSCONFIG = {
-  compilerOptions: {
-    target: "ESNext",
-    module: "ESNext",
-    moduleResolution: "Bundler",
-    lib: ["ESNext", "DOM", "DOM.Iterable"],
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    allowImportingTsExtensions: true,
-    noEmit: true,
-    types: [],
-  },
+const COMPILER_OPTIONS = {
+  target: "ESNext",
+  module: "ESNext",
+  moduleResolution: "Bundler",
+  lib: ["ESNext", "DOM", "DOM.Iterable"],
+  strict: true,
+  noUncheckedIndexedAccess: true,
+  allowImportingTsExtensions: true,
+  noEmit: true,
+  types: [],
 };
+
+export function writeConfig(folder: string, options: object = {}): void {
+  const compilerOptions = { ...COMPILER_OPTIONS, ...options };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
+}
 
 /** The client is expected in `generated`. */
 export function copyProgram(program: string, folder: string): void {
   mkdirSync(join(folder, "generated"), { recursive: true });
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(TSCONFIG));
+  writeConfig(folder);
   for (const name of [program, "outcome"])
     copyFileSync(join(import.meta.dirname, "programs", `${name}.ts`), join(folder, `${name}.ts`));
 }

@@ -15,7 +15,12 @@ describe("the document of the admin API", () => {
     expect((await get("/admin/openapi.json")).status).toBe(401);
     const { status, body } = await service.admin("GET", "/openapi.json");
     expect(status).toBe(200);
-    expect(body).toMatchObject({ openapi: "3.1.0", servers: [{ url: new URL(service.url).origin }] });
+    const { origin } = new URL(service.url);
+    expect(body).toMatchObject({
+      openapi: "3.1.0",
+      info: { contact: { url: `${origin}/docs` } },
+      servers: [{ url: origin }],
+    });
     for (const path of ["/admin-openapi.txt", "/admin/openapi", "/docs/openapi.json"])
       expect((await get(path, { Authorization: `Bearer ${ADMIN_TOKEN}` })).status, path).toBe(404);
   });

@@ -15,12 +15,9 @@ it("Redocly finds nothing in either document", async ({ expect }) => {
     supportContact: "o'brien+r&d@xn--mller-kva.example",
   });
   writeFileSync(join(folder, "openapi.json"), JSON.stringify(document));
-  const admin = JSON.parse(readFileSync(join(PROJECT, "dist/admin-openapi.txt"), "utf8"));
-  // The service adds its own address.
-  writeFileSync(
-    join(folder, "admin.json"),
-    JSON.stringify({ ...admin, servers: [{ url: "https://orders.petstore.test" }] }),
-  );
+  const admin = readFileSync(join(PROJECT, "dist/admin-openapi.txt"), "utf8");
+  // The service does this for each answer.
+  writeFileSync(join(folder, "admin.json"), admin.replaceAll("{{origin}}", "https://orders.petstore.test"));
   const rules = ["--extends", "recommended-strict", "--format", "github-actions"];
   const { code, out } = await runRedocly(["lint", "openapi.json", "admin.json", ...rules], folder);
   expect({ code, findings: out.match(/^::.*$/gm) }).toEqual({ code: 0, findings: null });

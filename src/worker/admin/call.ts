@@ -55,7 +55,7 @@ export type Call<
   readonly id: string;
   readonly route: `${Method} /${string}`;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly query?: Query;
   /** An empty body stands for `{}`. */
   readonly body?: Body;

@@ -7,7 +7,7 @@ import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
 import { keyCalls } from "./keys/calls.ts";
-import { keyView, secretView } from "./keys/schema.ts";
+import { listedKey, secretView, updatedKey } from "./keys/schema.ts";
 import { showReference } from "./openapi.ts";
 import { orderCalls } from "./orders/calls.ts";
 import { cancelledOrder, orderView } from "./orders/schema.ts";
@@ -51,7 +51,8 @@ const error = v.object({
 
 /** The document has each of these schemas once, under its name. */
 export const NAMED_SCHEMAS = {
-  Key: keyView,
+  Key: listedKey,
+  ChangedKey: updatedKey,
   Secret: secretView,
   Ban: banView,
   Plan: planView,

