@@ -25,11 +25,12 @@ import {
 } from "./core/decide.ts";
 import { PolicyCache } from "./core/policy-cache.ts";
 import { reserveOf } from "./core/reservation.ts";
-import { alarmDueAtMs, isOver, RETRY_MS, type State } from "./core/state.ts";
+import { alarmDueAtMs, isOver, reportDueAtMs, type State } from "./core/state.ts";
 import {
   acknowledge,
-  backOff,
-  isUrgent,
+  fail,
+  newsDueAtMs,
+  PAUSE_MS,
   pendingReport,
   type Report,
   record,
@@ -43,6 +44,8 @@ import { withTimeout } from "./timeout.ts";
 /** A call gives up after this many loads if each load was followed by `forget`. */
 const MAX_LOADS = 5;
 const LOAD_TIMEOUT_MS = 5_000;
+/** A report without an answer for this long has failed, and must not hold up the next report. */
+const REPORT_TIMEOUT_MS = 30_000;
 const DEFAULT_POLICY_MAX_AGE_MS = 60_000;
 
 export type RateLimiterOptions = {
@@ -79,9 +82,11 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   /** Returns the key's policy; null if there is no key. Without this method, limits come with each call. */
   protected loadPolicy?(key: string): Promise<Policy | null>;
   /**
-   * Gets each hour's usage in the key's own minute of the next hour. Gets bans and thresholds at once, with
-   * the current hour. Figures are absolute. After a rejection, bans and thresholds come again a minute later,
-   * and then everything once an hour. Hours are kept for two days. Without this method, no usage is kept.
+   * Gets bans, thresholds and the first request of a UTC day at once. Gets usage again when a figure of the
+   * day has doubled, or has grown by a quarter and by 5, at most every five seconds; and in the key's own
+   * minute of the next hour. Each report has all that is not reported. Figures are absolute. After a
+   * rejection, bans and thresholds come again after 1, 2, 4 and 8 minutes and then every two minutes, and hours
+   * in the key's own minute. Hours are kept for two days. Without this method, no usage is kept.
    */
   protected report?(report: Report): Promise<void>;
 
@@ -90,7 +95,9 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   readonly #keeps: boolean;
   readonly #isReporting: boolean;
   readonly #thresholds: Thresholds | undefined;
-  #lastSendMs = 0;
+  #isReportOnItsWay = false;
+  /** Set while growth waits for its pause to end. The timer keeps the object in memory. */
+  #pause: ReturnType<typeof setTimeout> | undefined;
 
   constructor(ctx: DurableObjectState, env: Env, options: RateLimiterOptions = {}) {
     super(ctx, env);
@@ -160,21 +167,18 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     });
   }
 
-  /** Reports everything that is not reported, and the current hour. Rejects if the report fails. */
+  /** Reports everything that is not reported, also of the current hour. Rejects if the report fails. */
   async flush(): Promise<void> {
-    await this.#send(true);
+    await this.#send(Date.now());
   }
 
   override async alarm(): Promise<void> {
-    const sent = await this.#send(false).then(
-      () => true,
-      () => false,
-    );
+    const dueAtMs = reportDueAtMs(this.#store.state.outbox, this.#key);
+    if (dueAtMs !== null && dueAtMs <= Date.now()) await this.#report();
     const nowMs = Date.now();
     const { state } = this.#store;
     if (!this.#keeps && isOver(state, nowMs)) return this.#store.clear();
-    const outbox = sent ? state.outbox : backOff(state.outbox, this.#key, nowMs);
-    this.#store.save({ ...state, outbox, alarmAtMs: null }, nowMs);
+    this.#store.save({ ...state, alarmAtMs: null }, nowMs);
   }
 
   /** Waits until a policy is in memory, and then calls `use` in the same synchronous step. */
@@ -224,23 +228,47 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   #decide(policy: Policy | null, call: Call, nowMs: number): Verdict {
     const before = this.#store.state;
     const { verdict, counters } = decide(before, policy, this.#key, call, nowMs);
-    const hasNewBan = counters.penalty.lastBan !== before.penalty.lastBan;
-    const event = { begun: hasNewBan ? counters.penalty.lastBan : null, thresholds: this.#thresholds };
-    const outbox = this.#isReporting ? record(before.outbox, verdict, event, nowMs) : before.outbox;
+    const { lastBan } = counters.penalty;
+    // A ban that began, or one that an operator has pardoned.
+    const banChanged = lastBan !== before.penalty.lastBan;
+    const event = { begun: banChanged ? lastBan : null, thresholds: this.#thresholds };
+    const { outbox, hasNews } = this.#isReporting
+      ? record(before.outbox, verdict, event, nowMs)
+      : { outbox: before.outbox, hasNews: false };
     const state = { ...before, ...counters, outbox, loaded: this.#policies.loaded };
-    const hasNews = outbox.bans !== before.outbox.bans || outbox.thresholds !== before.outbox.thresholds;
-    if (hasNewBan || hasNews) this.#store.save(state, nowMs);
+    if (banChanged || hasNews) this.#store.save(state, nowMs);
     else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call.cost ?? 1, nowMs);
     else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
-    // If the report fails, the alarm or a request a minute later repeats it.
-    if (hasNews || this.#isOverdue(nowMs)) this.ctx.waitUntil(this.#send(true).catch(() => undefined));
+    this.#reportIfDue(nowMs);
     return verdict;
   }
 
-  /** Whether a ban or a threshold has waited too long, because the platform may have lost the alarm. */
-  #isOverdue(nowMs: number): boolean {
-    const { outbox } = this.#store.state;
-    return isUrgent(outbox) && nowMs >= Math.max(outbox.notBeforeMs, this.#lastSendMs + RETRY_MS);
+  /** Reports news now, or sets a timer for growth that waits for its pause. A failed report gets no timer. */
+  #reportIfDue(nowMs: number): void {
+    if (this.#isReportOnItsWay) return;
+    const dueAtMs = newsDueAtMs(this.#store.state.outbox);
+    if (dueAtMs === null) return;
+    if (dueAtMs <= nowMs) this.ctx.waitUntil(this.#report());
+    else if (dueAtMs <= nowMs + PAUSE_MS) {
+      this.#pause ??= setTimeout(() => {
+        this.#pause = undefined;
+        this.#reportIfDue(Date.now());
+      }, dueAtMs - nowMs);
+    }
+  }
+
+  /** Never rejects: the outbox notes a failure, and a request or the alarm repeats the report. */
+  async #report(): Promise<void> {
+    const startedAtMs = Date.now();
+    this.#isReportOnItsWay = true;
+    try {
+      await withTimeout(this.#send(startedAtMs), REPORT_TIMEOUT_MS, "report");
+    } catch {
+      const { state } = this.#store;
+      this.#store.adopt({ ...state, outbox: fail(state.outbox, startedAtMs) });
+    }
+    this.#isReportOnItsWay = false;
+    this.#reportIfDue(Date.now());
   }
 
   /** Stores the counts and the usage with a reserve, unless the stored counts cover them. */
@@ -255,15 +283,14 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     }
   }
 
-  /** Stores the state before the report: after a crash no figure is lower than a reported figure. */
-  async #send(isAll: boolean): Promise<void> {
-    const nowMs = Date.now();
-    const report = pendingReport(this.#store.state.outbox, this.#key, nowMs, isAll);
+  async #send(nowMs: number): Promise<void> {
+    const { outbox } = this.#store.state;
+    const report = pendingReport(outbox, this.#key);
     if (report === undefined) return;
-    this.#lastSendMs = nowMs;
-    this.#store.saveIfInexact(nowMs);
+    this.#store.saveBeforeReport(nowMs);
     await this.report?.(report);
     const { state } = this.#store;
-    this.#store.adopt({ ...state, outbox: acknowledge(state.outbox, report) });
+    const acknowledged = { ...state, outbox: acknowledge(state.outbox, outbox, nowMs) };
+    this.#store.saveUnlessFlushed(acknowledged, Date.now());
   }
 }

@@ -1,6 +1,7 @@
 /** An object's state, in memory and in a single row: most of a limiter's cost is rows written. */
 import { covers } from "./core/reservation.ts";
 import { NEW_STATE, type Row, rowOf, type State, stateOf } from "./core/state.ts";
+import { coversUsage } from "./core/usage.ts";
 
 /** A subclass may have rows under other names. */
 const ROW = "hono-durable-limiter";
@@ -48,6 +49,12 @@ export class Store {
     if (this.#options.isDurable) this.#flushLater();
   }
 
+  /** Stores a state now, unless a flush is set: the flush costs no further row, and the block goes on. */
+  saveUnlessFlushed(state: State, nowMs: number): void {
+    if (this.#flush === null) this.save(state, nowMs);
+    else this.adopt(state);
+  }
+
   /**
    * Stores the state now, with the reserved counts in `ahead`, and sets the alarm. A state that cannot be
    * stored is not adopted: the caller gets an error, and the request must not be counted.
@@ -66,8 +73,9 @@ export class Store {
     else this.#flushLater();
   }
 
-  saveIfInexact(nowMs: number): void {
-    if (this.#flush !== null) this.save(this.#state, nowMs);
+  /** Stores the exact state if the row has lower figures: a crash must not lower a figure that was reported. */
+  saveBeforeReport(nowMs: number): void {
+    if (!coversUsage(this.#stored.outbox, this.#state.outbox)) this.save(this.#state, nowMs);
   }
 
   /** Drops the policy from memory and from the row. The row keeps its reserve. */

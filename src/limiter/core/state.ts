@@ -6,11 +6,19 @@
 import { rememberedUntilMs } from "./bans.ts";
 import { type Counters, NOTHING_COUNTED } from "./decide.ts";
 import type { Loaded } from "./policy-cache.ts";
-import { EMPTY_OUTBOX, hourDueAtMs, hoursEndAtMs, isUrgent, type Outbox, unreportedHours } from "./usage.ts";
+import {
+  EMPTY_OUTBOX,
+  hoursEndAtMs,
+  isUrgent,
+  newsDueAtMs,
+  type Outbox,
+  unreportedHours,
+  usageDueAtMs,
+} from "./usage.ts";
 import { endOf } from "./windows.ts";
 
-/** A failed report is repeated after this time, and no alarm comes sooner. */
-export const RETRY_MS = 60_000;
+/** No alarm comes sooner: an alarm costs a row, and an object in use reports without an alarm. */
+const SOONEST_ALARM_MS = 60_000;
 /** Storage is deleted this long after the last end: clocks differ, and moving an alarm costs a write. */
 const DELETE_AFTER_MS = 600_000;
 
@@ -40,15 +48,13 @@ export function stateOf({ policyVersion, ...row }: Row): State {
 
 /** Returns when the alarm is due, or null for never. */
 export function alarmDueAtMs(state: State, key: string, keeps: boolean, nowMs: number): number | null {
-  const dueAtMs = nextTaskAtMs(state, key, keeps);
-  return dueAtMs === null ? null : Math.max(dueAtMs, state.outbox.notBeforeMs, nowMs + RETRY_MS);
+  const dueAtMs = reportDueAtMs(state.outbox, key) ?? (keeps ? null : deletableAtMs(state));
+  return dueAtMs === null ? null : Math.max(dueAtMs, nowMs + SOONEST_ALARM_MS);
 }
 
-function nextTaskAtMs(state: State, key: string, keeps: boolean): number | null {
-  if (isUrgent(state.outbox)) return 0;
-  const [hour] = unreportedHours(state.outbox);
-  if (hour) return hourDueAtMs(hour, key);
-  return keeps ? null : deletableAtMs(state);
+/** Returns when an alarm has something to report. Growth has no alarm: all usage has one. */
+export function reportDueAtMs(outbox: Outbox, key: string): number | null {
+  return isUrgent(outbox) ? newsDueAtMs(outbox) : usageDueAtMs(outbox, key);
 }
 
 /** Whether the state can be deleted: no window counts, no ban is remembered, and everything is reported. */

@@ -1,6 +1,6 @@
 /**
- * Usage by hour, bans and thresholds, until they are reported. Figures are absolute, so a report can come
- * twice.
+ * Usage by hour, bans and thresholds, until they are reported, and when a report is due. Figures are absolute,
+ * so a report can come twice.
  *
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
@@ -10,18 +10,27 @@ import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** A day's figure is reported when it has grown by this share, and by this number. */
+const GROWTH = { share: 0.25, requests: 5 };
+/** Growth is not reported within this time of the last report. */
+export const PAUSE_MS = 5_000;
+/**
+ * How long bans and thresholds wait after each failed report. The last wait repeats, so that after a long
+ * outage a ban is reported within two minutes.
+ */
+const RETRY_MINUTES = [1, 2, 4, 8, 2];
 /** Each write stores all that is not reported: at most this many hours, bans and thresholds, the newest. */
 const MAX_KEPT = 48;
 
 /** Refusals in one minute of the hour, 0 to 59. `by` counts them by the name of the window, or "ban". */
 export type RefusedMinute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
 
+type Figures = { readonly admitted: number; readonly refused: number; readonly refusedWhileBanned: number };
+
 /** The usage of one UTC hour. */
-export type HourUsage = {
+export type HourUsage = Figures & {
   readonly startMs: number;
-  readonly admitted: number;
-  readonly refused: number;
-  readonly refusedWhileBanned: number;
   readonly refusedMinutes: readonly RefusedMinute[];
   /** The limit of each window, by its name, at the newest request. */
   readonly limits: Readonly<Record<string, number>>;
@@ -44,54 +53,86 @@ export type Report = {
   readonly thresholds: readonly ReachedThreshold[];
 };
 
+/** The newest UTC day's figures, and those of the last report. */
+type DayUsage = {
+  readonly startMs: number;
+  readonly counted: Figures;
+  readonly reported: Figures;
+  readonly reportedAtMs: number;
+};
+
 export type Outbox = {
   /** Oldest first. The last hour stays after its report: a clock that ran back counts into the hour again. */
   readonly hours: readonly HourUsage[];
   readonly isLastHourReported: boolean;
+  /** When the first request came that is not reported, if there is one. */
+  readonly waitingSinceMs: number;
   readonly bans: readonly Ban[];
   readonly thresholds: readonly ReachedThreshold[];
   readonly lastThreshold: ReachedThreshold | null;
-  /** A failed report is not repeated before this time. 0: no report has failed. */
-  readonly notBeforeMs: number;
+  readonly day: DayUsage;
+  /** The reports that have failed since the last success, and since the last ban or threshold. */
+  readonly failures: { readonly count: number; readonly lastAtMs: number };
 };
+
+const FIGURE_OF = { admitted: "admitted", limited: "refused", banned: "refusedWhileBanned" } as const;
+const FIGURES = Object.values(FIGURE_OF);
+const NO_FIGURES: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
+const NO_FAILURES = { count: 0, lastAtMs: 0 };
 
 export const EMPTY_OUTBOX: Outbox = {
   hours: [],
   isLastHourReported: true,
+  waitingSinceMs: 0,
   bans: [],
   thresholds: [],
   lastThreshold: null,
-  notBeforeMs: 0,
+  day: { startMs: 0, counted: NO_FIGURES, reported: NO_FIGURES, reportedAtMs: 0 },
+  failures: NO_FAILURES,
 };
 
 /** A ban that the decision began, and the thresholds to check. */
 export type Event = { readonly begun: Ban | null; readonly thresholds: Thresholds | undefined };
 
-const NO_REQUESTS = { admitted: 0, refused: 0, refusedWhileBanned: 0, refusedMinutes: [], limits: {} };
+const NO_REQUESTS = { ...NO_FIGURES, refusedMinutes: [], limits: {} };
 
-/** Adds a verdict to the newest hour, a ban that began, and a threshold that was reached. */
+/**
+ * Adds a verdict to the newest hour, a ban that began, and a threshold that was reached. `hasNews` says that a
+ * ban or a threshold was added, which must be stored at once.
+ */
 export function record(
   outbox: Outbox,
   verdict: Verdict,
   { begun, thresholds }: Event,
   nowMs: number,
-): Outbox {
-  if (verdict.kind === "unknown" || verdict.kind === "too_costly") return outbox;
+): { readonly outbox: Outbox; readonly hasNews: boolean } {
+  if (verdict.kind === "unknown" || verdict.kind === "too_costly") return { outbox, hasNews: false };
   const last = outbox.hours.at(-1);
   const startMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
   const isNew = last === undefined || startMs > last.startMs;
   const hour = isNew ? { ...NO_REQUESTS, startMs } : last;
   const reached = thresholds && reachedThreshold(outbox, verdict, thresholds, nowMs);
-  return {
+  const hasNews = begun !== null || reached !== undefined;
+  const recorded = {
     ...outbox,
     hours: [...kept(outbox, isNew), count(hour, verdict, nowMs)].slice(-MAX_KEPT),
     isLastHourReported: false,
+    waitingSinceMs: unreportedHours(outbox).length === 0 ? nowMs : outbox.waitingSinceMs,
+    day: countDay(outbox.day, FIGURE_OF[verdict.kind], 1, nowMs),
     bans: begun ? [...outbox.bans, begun].slice(-MAX_KEPT) : outbox.bans,
     ...(reached && {
       thresholds: [...outbox.thresholds, reached].slice(-MAX_KEPT),
       lastThreshold: reached,
     }),
+    ...(hasNews && { failures: NO_FAILURES }),
   };
+  return { outbox: recorded, hasNews };
+}
+
+function countDay(before: DayUsage, figure: keyof Figures, requests: number, nowMs: number): DayUsage {
+  const startMs = Math.floor(nowMs / DAY_MS) * DAY_MS;
+  const day = startMs > before.startMs ? { ...EMPTY_OUTBOX.day, startMs } : before;
+  return { ...day, counted: { ...day.counted, [figure]: day.counted[figure] + requests } };
 }
 
 function reachedThreshold(
@@ -108,12 +149,19 @@ function reachedThreshold(
   return { percent, window, reachedAtMs: nowMs };
 }
 
-/** Adds reserved requests to the newest hour: they count as used until the exact state is stored. */
+/** Adds reserved requests to the newest hour and its day, as used until the exact state is stored. */
 export function withReserve(outbox: Outbox, requests: number): Outbox {
-  const hours = outbox.hours.map((hour, i) =>
-    i === outbox.hours.length - 1 ? { ...hour, admitted: hour.admitted + requests } : hour,
-  );
-  return { ...outbox, hours };
+  const last = outbox.hours.at(-1);
+  if (last === undefined) return outbox;
+  const hours = [...outbox.hours.slice(0, -1), { ...last, admitted: last.admitted + requests }];
+  return { ...outbox, hours, day: countDay(outbox.day, "admitted", requests, outbox.day.startMs) };
+}
+
+/** Whether no figure of the newest hour is lower in what is stored. Earlier hours change no more. */
+export function coversUsage(stored: Outbox, outbox: Outbox): boolean {
+  const [last, hour] = [stored.hours.at(-1), outbox.hours.at(-1)];
+  if (hour === undefined) return true;
+  return last?.startMs === hour.startMs && FIGURES.every((name) => last[name] >= hour[name]);
 }
 
 function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readonly HourUsage[] {
@@ -122,10 +170,10 @@ function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readon
 
 function count(before: HourUsage, verdict: Exclude<Counted, TooCostly>, nowMs: number): HourUsage {
   const hour = withLimits(before, verdict.quota);
-  if (verdict.kind === "admitted") return { ...hour, admitted: hour.admitted + 1 };
-  if (verdict.kind === "limited")
-    return { ...addRefusal(hour, verdict.window.name, nowMs), refused: hour.refused + 1 };
-  return { ...addRefusal(hour, "ban", nowMs), refusedWhileBanned: hour.refusedWhileBanned + 1 };
+  const figure = FIGURE_OF[verdict.kind];
+  const counted = { ...hour, [figure]: hour[figure] + 1 };
+  if (verdict.kind === "admitted") return counted;
+  return addRefusal(counted, verdict.kind === "limited" ? verdict.window.name : "ban", nowMs);
 }
 
 /** Limits rarely change, and each request of a burst pays for an object that is made for nothing. */
@@ -143,19 +191,14 @@ function addRefusal(hour: HourUsage, by: string, nowMs: number): HourUsage {
   return { ...hour, refusedMinutes: [...others, after] };
 }
 
-/** Returns bans, thresholds and ended hours that are not reported. `isAll` adds the current hour. */
-export function pendingReport(
-  outbox: Outbox,
-  key: string,
-  nowMs: number,
-  isAll: boolean,
-): Report | undefined {
-  const hours = unreportedHours(outbox).filter((hour) => isAll || nowMs >= hour.startMs + HOUR_MS);
+/** Returns everything that is not reported, also of the present hour. */
+export function pendingReport(outbox: Outbox, key: string): Report | undefined {
+  const hours = unreportedHours(outbox);
   if (hours.length === 0 && !isUrgent(outbox)) return undefined;
   return { key, hours, bans: outbox.bans, thresholds: outbox.thresholds };
 }
 
-/** Whether a report is due at once. */
+/** Whether bans or thresholds wait, which are reported at once. */
 export function isUrgent({ bans, thresholds }: Outbox): boolean {
   return bans.length + thresholds.length > 0;
 }
@@ -164,35 +207,75 @@ export function unreportedHours({ hours, isLastHourReported }: Outbox): readonly
   return isLastHourReported ? hours.slice(0, -1) : hours;
 }
 
-/** Returns the outbox without what has arrived in the report. Everything that was added since stays. */
-export function acknowledge(outbox: Outbox, report: Report): Outbox {
+/** Returns when bans, thresholds or the day's growth are due, or null if none of them waits. */
+export function newsDueAtMs(outbox: Outbox): number | null {
+  if (isUrgent(outbox)) return retryAtMs(outbox);
+  if (unreportedHours(outbox).length === 0) return null;
+  return hasGrown(outbox.day) ? Math.max(retryAtMs(outbox), outbox.day.reportedAtMs + PAUSE_MS) : null;
+}
+
+/** Whether a figure has doubled, or, once that is more than 5 requests, has grown by 5 and by a quarter. */
+function hasGrown({ counted, reported }: DayUsage): boolean {
+  return FIGURES.some((name) => {
+    const least = Math.max(1, Math.min(reported[name], GROWTH.requests), GROWTH.share * reported[name]);
+    return counted[name] - reported[name] >= least;
+  });
+}
+
+/** After a failure, thousands of limiters must not call at once: bans wait some minutes, and hours longer. */
+function retryAtMs({ failures: { count, lastAtMs } }: Outbox): number {
+  const minutes = RETRY_MINUTES[Math.min(count, RETRY_MINUTES.length) - 1] ?? 0;
+  return lastAtMs + minutes * MINUTE_MS;
+}
+
+/** Returns the key's next own minute, when any usage is reported, or null if all usage is reported. */
+export function usageDueAtMs(outbox: Outbox, key: string): number | null {
+  if (unreportedHours(outbox).length === 0) return null;
+  return ownMinuteAfter(Math.max(outbox.waitingSinceMs, outbox.failures.lastAtMs), key);
+}
+
+/** Returns the outbox without what has arrived: what it was when the report began, at `reportedAtMs`. */
+export function acknowledge(outbox: Outbox, reported: Outbox, reportedAtMs: number): Outbox {
   const last = outbox.hours.at(-1);
+  const { bans, thresholds } = reported;
+  const isReported = (hour: HourUsage) => reported.hours.some((each) => hasSameFigures(each, hour));
   return {
     ...outbox,
-    hours: outbox.hours.filter((hour) => hour === last || !report.hours.includes(hour)),
-    isLastHourReported: outbox.isLastHourReported || (last !== undefined && report.hours.includes(last)),
-    bans: outbox.bans.filter((ban) => !report.bans.includes(ban)),
-    thresholds: outbox.thresholds.filter((each) => !report.thresholds.includes(each)),
-    notBeforeMs: 0,
+    hours: outbox.hours.filter((hour) => hour === last || !isReported(hour)),
+    isLastHourReported: outbox.isLastHourReported || (last !== undefined && isReported(last)),
+    waitingSinceMs: reportedAtMs,
+    bans: outbox.bans.filter(({ id }) => !bans.some((ban) => ban.id === id)),
+    thresholds: outbox.thresholds.filter((each) => !thresholds.some((sent) => isSameThreshold(each, sent))),
+    day:
+      outbox.day.startMs === reported.day.startMs
+        ? { ...outbox.day, reported: reported.day.counted, reportedAtMs }
+        : outbox.day,
+    failures: NO_FAILURES,
   };
 }
 
-/** Delays the next report to the key's own minute: after an outage, the keys' reports come in no burst. */
-export function backOff(outbox: Outbox, key: string, nowMs: number): Outbox {
-  const thisHourMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS + ownMinuteMs(key);
-  return { ...outbox, notBeforeMs: thisHourMs > nowMs ? thisHourMs : thisHourMs + HOUR_MS };
+/** An hour's figures only grow, so an hour with the same figures is the same report. */
+function hasSameFigures(a: HourUsage, b: HourUsage): boolean {
+  return a.startMs === b.startMs && FIGURES.every((name) => a[name] === b[name]);
 }
 
-/** Returns the key's own minute in the next hour. Keys' minutes differ, so that reports come in no burst. */
-export function hourDueAtMs({ startMs }: HourUsage, key: string): number {
-  return startMs + HOUR_MS + ownMinuteMs(key);
+function isSameThreshold(a: ReachedThreshold, b: ReachedThreshold): boolean {
+  return (
+    a.percent === b.percent && a.window.startMs === b.window.startMs && a.window.limit === b.window.limit
+  );
 }
 
-/** Returns a time within an hour that depends on the key alone. */
-function ownMinuteMs(key: string): number {
+/** Notes that the report that began at `startedAtMs` has failed. */
+export function fail(outbox: Outbox, startedAtMs: number): Outbox {
+  return { ...outbox, failures: { count: outbox.failures.count + 1, lastAtMs: startedAtMs } };
+}
+
+/** Keys' minutes differ, so that neither hourly reports nor reports after an outage come in a burst. */
+function ownMinuteAfter(atMs: number, key: string): number {
   let hash = 0;
   for (let i = 0; i < key.length; i++) hash = (hash * 31 + key.charCodeAt(i)) >>> 0;
-  return (hash % 60) * MINUTE_MS;
+  const thisHourMs = Math.floor(atMs / HOUR_MS) * HOUR_MS + (hash % 60) * MINUTE_MS;
+  return thisHourMs > atMs ? thisHourMs : thisHourMs + HOUR_MS;
 }
 
 /** Returns when the newest hour is over, or 0 without an hour. */

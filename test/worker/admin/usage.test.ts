@@ -82,15 +82,16 @@ async function insertUsage(day: string, ...rows: [key: TestKey, hours: Record<nu
 }
 
 describe("a report", () => {
-  it("of an hour comes in the next one, and again after a failure, and is merged into the day", async ({
+  it("of the first request comes at once, and the rest each hour, also after a failure, merged into the day", async ({
     expect,
   }) => {
     const key = await createKey({ perMinute: 2, perDay: 100 });
-    await request(key, 3, T0);
-    expect(await storedOf(key)).toEqual([]);
+    await request(key, 1, T0);
+    await vi.waitFor(async () => expect(await storedOf(key)).toMatchObject([{ admitted: 1, refused: 0 }]));
+    await request(key, 2, T0);
     await withoutReportsTo(["usage"], () => reportHourOf(key, T0));
-    expect(await storedOf(key)).toEqual([]);
-    await reportHourOf(key, T0);
+    expect(await storedOf(key)).toMatchObject([{ admitted: 1, refused: 0 }]);
+    await reportHourOf(key, T0 + HOUR);
     const ten = [2, 1, 0, { 0: { minute: 1 } }];
     const hours = [...Array<number>(10).fill(0), ten];
     const day = { day: "2037-03-01", admitted: 2, refused: 1, limit: 100, hours };

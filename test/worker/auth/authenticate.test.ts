@@ -1,7 +1,8 @@
 /** What authenticating a request needs and costs: queries of D1, calls of the key's object, rows written. */
-import { evictDurableObject } from "cloudflare:test";
+import { evictDurableObject, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, it } from "vitest";
+import { describe, it, vi } from "vitest";
+import type { Row } from "../../../src/limiter/core/state.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
 import { inventKey, mintKey, SET_MAC_KEY } from "../../support/mint.ts";
 import {
@@ -228,6 +229,10 @@ describe("a revoked key that polls", () => {
     await app(NONE, { key });
     await operatorOf(startApp())("DELETE", `/keys/${id}`);
     expect((await app(NONE, { key })).status).toBe(401);
+    // The object has stored that its first report has arrived.
+    const stored = () =>
+      runInDurableObject(limiterOf(id), (_, { storage }) => storage.kv.get<Row>("hono-durable-limiter"));
+    await vi.waitFor(async () => expect((await stored())?.outbox.isLastHourReported).toBe(true));
     calls();
     const policy = watchPolicyLoads();
     const rows = await rowsWrittenBy(id, async () => {

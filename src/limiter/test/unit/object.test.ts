@@ -266,6 +266,7 @@ class ReportingLimiter extends RateLimiter {
   static policy: Policy = { limits: [perMinute(10)] };
   static reports: { report: Report; atMs: number }[] = [];
   static fails = false;
+  static hangs = false;
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env, { thresholds: { window: "minute", percents: [80, 100] } });
   }
@@ -275,6 +276,7 @@ class ReportingLimiter extends RateLimiter {
   override async report(report: Report) {
     ReportingLimiter.reports.push({ report, atMs: Date.now() });
     if (ReportingLimiter.fails) throw new Error("the report was lost");
+    if (ReportingLimiter.hangs) await new Promise(() => undefined);
   }
 }
 
@@ -294,14 +296,14 @@ describe("reports", () => {
   }) => {
     const platform = start({ limits: [perMinute(10)] });
     platform.losesAlarms = true;
+    await ask(platform, 1);
     ReportingLimiter.fails = true;
-    await ask(platform, 9);
-    expect(ReportingLimiter.reports).toHaveLength(1);
+    await ask(platform, 8);
     ReportingLimiter.fails = false;
     await pass(MINUTE);
     await ask(platform, 1);
     const named = ReportingLimiter.reports.map(({ report }) => report.thresholds.length);
-    expect(named).toEqual([1, 1]);
+    expect(named).toEqual([0, 1, 1]);
   });
 
   it("name a threshold once, again under a changed limit, and again in the next window", async ({
@@ -326,23 +328,46 @@ describe("reports", () => {
     ]);
   });
 
-  it("that fail are repeated after a minute, and then in the key's own minute of each hour", async ({
-    expect,
-  }) => {
+  it("of bans that fail are repeated after 1, 2, 4 and 8 minutes, and then every two", async ({ expect }) => {
     const platform = start({ limits: [perDay(1)], bans: { strikes: 1 } });
-    ReportingLimiter.fails = true;
     await ask(platform, 2);
-    ReportingLimiter.reports = [];
     await pass(2 * SECOND);
+    ReportingLimiter.reports = [];
+    ReportingLimiter.fails = true;
+    await ask(platform, 1);
+    // Whoever looks at the key lengthens no wait.
+    await expect(platform.object.flush()).rejects.toThrow("lost");
+    ReportingLimiter.reports.pop();
+    await pass(19 * MINUTE);
+    ReportingLimiter.fails = false;
+    await pass(2 * MINUTE);
+    const [first = 0, ...repeated] = timesMs();
+    expect(repeated.map((atMs) => (atMs - first) / MINUTE)).toEqual([1, 3, 7, 15, 17, 19, 21]);
+    expect(ReportingLimiter.reports.at(-1)?.report.bans).toHaveLength(1);
+  });
+
+  it("of hours that fail are repeated in the key's own minute of each hour", async ({ expect }) => {
+    const platform = start({ limits: [perDay(9)] });
+    ReportingLimiter.fails = true;
     await ask(platform, 1);
     await pass(4 * HOUR);
-    const [first = 0, second = 0, ...hourly] = timesMs();
-    expect(second - first).toBe(MINUTE);
+    const hourly = timesMs().slice(1);
     expect(hourly.length).toBeGreaterThanOrEqual(3);
     expect(new Set(hourly.map((atMs) => atMs % HOUR)).size).toBe(1);
     ReportingLimiter.fails = false;
     await pass(HOUR);
-    expect(ReportingLimiter.reports.at(-1)?.report.bans).toHaveLength(1);
+    await pass(HOUR);
+    expect(timesMs()).toHaveLength(hourly.length + 2);
+  });
+
+  it("without an answer for half a minute do not hold up the next", async ({ expect }) => {
+    const platform = start({ limits: [perDay(10_000)] });
+    ReportingLimiter.hangs = true;
+    await ask(platform, 1);
+    ReportingLimiter.hangs = false;
+    await pass(91 * SECOND);
+    await ask(platform, 1);
+    expect(timesMs()).toHaveLength(2);
   });
 
   it("that fail for days keep the hours of the last two", async ({ expect }) => {
@@ -366,14 +391,16 @@ describe("reports", () => {
       platform.crash();
     }
     const figures = ReportingLimiter.reports.map(({ report }) => report.hours.map(({ refused }) => refused));
-    expect(figures).toEqual([[5], [6]]);
+    expect(figures).toEqual([[0], [5], [6]]);
   });
 
-  it("of the last hour end with the storage, which is not written again", async ({ expect }) => {
+  it("end with the storage, which is written once more when the report has arrived", async ({ expect }) => {
     const platform = start({ limits: [perMinute(10)] });
     await ask(platform, 1);
-    await pass(2 * HOUR);
-    expect([platform.isEmpty, platform.writes]).toEqual([true, 1]);
+    await pass(MINUTE);
+    expect(platform.writes).toBe(2);
+    await pass(3 * HOUR);
+    expect(platform.isEmpty).toBe(true);
   });
 });
 

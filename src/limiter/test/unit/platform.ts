@@ -50,6 +50,11 @@ export class Platform<T extends RateLimiter> {
     return this.#disk.size === 0;
   }
 
+  /** A timer of an object that has crashed can still run here. In workerd such a timer ends with the object. */
+  isAlive(object: RateLimiter): boolean {
+    return object === this.#object;
+  }
+
   /** Loses what is in memory. What the old object still does has no effect on the disk. */
   crash(): void {
     this.#object = undefined;

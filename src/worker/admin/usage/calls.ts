@@ -16,7 +16,7 @@ export const usageCalls = {
     route: "GET /usage",
     summary: "Show the usage of a range",
     description:
-      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports an hour in the next one. `sort=near` begins with those who come closest to their limit of the day.",
+      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports the first request of a day, whenever the day's figures have grown by a quarter, and once an hour. `sort=near` begins with those who come closest to their limit of the day.",
     query: usageQuery,
     answer: usageAnswer,
     example: {

@@ -103,7 +103,7 @@ export const USAGE_ROWS = {
 export const asOf = v.pipe(
   dateTime,
   v.description(
-    "The limiters that could reach the database have reported their hours until this time. A key that reaches 80 or 100 % of its day is reported at once.",
+    "All requests until this time are counted, if their limiters could reach the database. Of later requests, the figures lack at most a quarter of the day's.",
   ),
 );
 const answered = { from: dateTime, to: dateTime, asOf };

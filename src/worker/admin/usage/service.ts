@@ -39,7 +39,7 @@ type Answer<By, Row> = {
   readonly from: string;
   readonly to: string;
   readonly by: By;
-  /** The limiters that could reach D1 have reported their hours until this time. */
+  /** The limiters that could reach D1 have reported all requests until this time. */
   readonly asOf: string;
   readonly rows: readonly Row[];
   readonly total: Total;
@@ -243,7 +243,7 @@ export function lastHours(count: number): Range {
   return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
 }
 
-/** Returns the time until which all requests are counted. Limiters report an hour in the next hour. */
+/** Returns the time until which all requests are counted. Limiters report once an hour, or more often. */
 export function countedUntil({ toSeconds }: Range, isReported = false): string {
   const now = nowSeconds();
   return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));

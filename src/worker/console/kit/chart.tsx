@@ -36,8 +36,8 @@ export function RangeLinks({
 export function AsOf({ iso }: { readonly iso: string }) {
   return (
     <>
-      Hours until <Time iso={iso} />, of limiters that could reach the database; a key that reaches 80 or 100
-      % of its day is reported at once.
+      Counted until <Time iso={iso} />, if the limiters could reach the database; of later requests, nearly
+      all.
     </>
   );
 }
