@@ -1,10 +1,17 @@
 /**
- * A change is one batch. The audit row is written only if the change may be made. The statements hold only if
- * that row was written. The object is read last, as the batch leaves it.
+ * A change is one batch. The audit row is written only if the change may be made. The statements are data:
+ * `make` renders each of them with the condition that this row was written.
  */
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import { type Database, isRefusedBy, openDatabase, type Statement, transact } from "../db/database.ts";
+import {
+  type Conditional,
+  type Database,
+  isRefusedBy,
+  openDatabase,
+  render,
+  transact,
+} from "../db/database.ts";
 import type { AuditCall } from "../db/values.ts";
 import { ApiError, conflict, notFound } from "../platform/errors.ts";
 import { audit, isAudited } from "./audit/sql.ts";
@@ -44,8 +51,9 @@ type Making = {
   readonly after?: unknown;
   /** A further condition of the row, for this change alone. */
   readonly onlyIf?: SQL;
-  /** `isMade` is true if the batch has written the audit row. */
-  readonly statements: (isMade: SQL) => readonly Statement[];
+  readonly statements: readonly Conditional[];
+  /** The statements remove the object. */
+  readonly removes?: boolean;
 };
 
 type Made<View, Returned> = {
@@ -61,24 +69,24 @@ type Made<View, Returned> = {
 export async function make<Row, View extends Versioned, Returned = unknown>(
   { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
   target: Target<Row, View>,
-  { call, before, after, onlyIf = sql`true`, statements }: Making,
+  { call, before, after, onlyIf = sql`true`, statements, removes = false }: Making,
 ): Promise<Made<View, Returned>> {
   const db = openDatabase(env.DB);
   const { object, row, members } = target;
   const replaced = before instanceof SQL ? before : before && selectMembers(members, row, before);
   const change = { call, object, before: replaced, after };
   const hasVersion = expected === undefined ? sql`true` : sql`version = ${expected}`;
+  const isWritten = isAudited(author, change);
+  const conditional = statements.map((statement) => render(statement, isWritten));
   const [audited = [], ...results] = await transact<unknown[]>(db, [
     audit(db, author, change, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
-    ...statements(isAudited(author, change)),
-    target.select,
+    ...(removes ? [target.select, ...conditional] : [...conditional, target.select]),
   ]);
-  // A statement that removes the object returns the row, so the last row is the object either way.
-  const rows = results.flat();
-  const now = viewOf(target, rows.at(-1) as Row | undefined); // the SQL decides the type
+  const [found] = results.splice(removes ? 0 : conditional.length, 1);
+  const now = viewOf(target, found?.[0] as Row | undefined); // the SQL decides the type
   const isMade = audited.length > 0;
   if (!isMade) refuse(target, now, expected);
-  return { now, isMade, returned: rows.slice(0, -1) as Returned[] }; // the caller names the type
+  return { now, isMade, returned: results.flat() as Returned[] }; // the caller names the type
 }
 
 /** Reads the object. Throws as `make` does for a change of this version. */
@@ -141,30 +149,22 @@ export function selectMembers(
 /** A value or SQL for each member. An undefined value changes nothing. */
 type Values<Table extends SQLiteTable> = { readonly [Member in keyof Table["$inferInsert"]]?: unknown };
 
-/** Adds the row if the condition holds at this point of the batch. */
-export function insertRow<Table extends SQLiteTable>(
-  table: Table,
-  values: Values<Table>,
-  condition: SQL,
-): Statement {
+export function insertRow<Table extends SQLiteTable>(table: Table, values: Values<Table>): Conditional {
   const entries = entriesOf(table, values);
   const columns = entries.map(({ column }) => column);
   const row = entries.map(({ value }) => value);
-  return sql`
-    insert into ${table} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)} where ${condition}`;
+  return { head: sql`insert into ${table} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)}` };
 }
 
-/** Sets the values and raises the version, if the condition holds at this point of the batch. */
+/** Sets the values and raises the version. */
 export function updateRow<Table extends SQLiteTable>(
   table: Table,
   id: string,
   values: Values<Table>,
-  condition: SQL,
-): Statement {
+): Conditional {
   const assignments = entriesOf(table, values).map(({ column, value }) => sql`${column} = ${value}`);
-  return sql`
-    update ${table} set ${sql.join([...assignments, sql`version = version + 1`], sql`, `)}
-    where id = ${id} and ${condition}`;
+  const head = sql`update ${table} set ${sql.join([...assignments, sql`version = version + 1`], sql`, `)}`;
+  return { head, where: sql`id = ${id}` };
 }
 
 function entriesOf(table: SQLiteTable, values: Readonly<Record<string, unknown>>) {

@@ -31,6 +31,13 @@ export function openDatabase(client: Client): Database {
 /** SQL text, or a query that drizzle built. */
 export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
 
+/** A statement in parts, so that a change can add its condition to `where`. */
+export type Conditional = { readonly head: SQL; readonly where?: SQL; readonly tail?: SQL };
+
+export function render({ head, where = sql`true`, tail = sql`` }: Conditional, condition: SQL): Statement {
+  return sql`${head} where (${where}) and ${condition} ${tail}`;
+}
+
 /** SQL that writes a time in Unix seconds in the form of `rfc3339`. */
 export function rfc3339Sql(seconds: SQL): SQL {
   return sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${seconds}, 'unixepoch')`;

@@ -1,6 +1,6 @@
 /** D1: stores alerts. The code of the operator sends them (ADR-28). */
 import { type SQL, sql } from "drizzle-orm";
-import { rfc3339Sql } from "../db/database.ts";
+import { type Conditional, rfc3339Sql } from "../db/database.ts";
 import type { STORED_ALERT_TYPES } from "../db/values.ts";
 import { DAY_SECONDS } from "../text/time.ts";
 
@@ -20,11 +20,12 @@ export type NewAlert = {
   readonly data: Readonly<Record<string, string | number | null>>;
 };
 
-/** Stores an alert once, if the condition holds when the batch runs. */
-export function insertAlert(keyId: string, alert: NewAlert, condition: SQL = sql`true`): SQL {
+/** Stores an alert once. */
+export function insertAlert(keyId: string, alert: NewAlert): Conditional {
   const { id, type, at, says, data } = alert;
   const values = { id: sql`${id}`, says: sql`${says}`, data: sql`${JSON.stringify(data)}` };
-  return sql`${insertOf(type, at, values)} where k.id = ${keyId} and ${condition} on conflict (id) do nothing`;
+  const head = insertOf(type, at, values);
+  return { head, where: sql`k.id = ${keyId}`, tail: sql`on conflict (id) do nothing` };
 }
 
 /** Stores an alert for each active key that expires within 7 days, once for each expiry. */

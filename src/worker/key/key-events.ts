@@ -1,19 +1,14 @@
 /** The alerts of a key's limiter. An alert is stored only if a webhook is configured. */
 import type { Ban, ReachedThreshold } from "hono-durable-limiter";
-import type { Statement } from "../db/database.ts";
+import type { Conditional } from "../db/database.ts";
 import { settingsOf, type Vars } from "../platform/settings.ts";
 import { formatNumber, formatTime } from "../text/format.ts";
 import { dayName, rfc3339, toUnixSeconds } from "../text/time.ts";
 import { insertAlert, type NewAlert } from "./alerts-sql.ts";
 
-/** Statements for the batch of the change, with the change's condition. Empty without a webhook. */
-export function alertStatements(
-  vars: Vars,
-  keyId: string,
-  alert: NewAlert,
-  condition?: Parameters<typeof insertAlert>[2],
-): Statement[] {
-  return settingsOf(vars).webhook === undefined ? [] : [insertAlert(keyId, alert, condition)];
+/** Statements for the batch of the change. Empty without a webhook. */
+export function alertStatements(vars: Vars, keyId: string, alert: NewAlert): Conditional[] {
+  return settingsOf(vars).webhook === undefined ? [] : [insertAlert(keyId, alert)];
 }
 
 export function banStarted({ id, strikes, startedAtMs, endsAtMs }: Ban): NewAlert {

@@ -1,7 +1,7 @@
 /** D1: loads the policy of a key's limiter, and stores the limiter's reports. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage } from "hono-durable-limiter";
-import { type Database, type Statement, transact } from "../db/database.ts";
+import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
 import { HOUR_SQL } from "./usage-sql.ts";
@@ -67,13 +67,13 @@ export async function writeReport(
   keyId: string,
   hours: readonly HourUsage[],
   bans: readonly Ban[],
-  alerts: readonly Statement[],
+  alerts: readonly Conditional[],
 ): Promise<void> {
   const days = Map.groupBy(hours, ({ startMs }) => startMs - (startMs % DAY_MS));
   const statements = [
     ...Array.from(days, ([dayMs, hoursOfDay]) => upsertDay(keyId, dayMs, hoursOfDay)),
     ...bans.map((ban) => insertStrikeBan(keyId, ban)),
-    ...alerts,
+    ...alerts.map((alert) => render(alert, sql`true`)),
   ];
   if (statements.length > 0) await transact(db, statements);
 }

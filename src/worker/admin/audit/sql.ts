@@ -41,20 +41,23 @@ export function audit(
     .returning({ id: auditLog.id });
 }
 
-/** True if this batch has written the audit row of the change, which is then the last row. */
-export function isAudited({ requestId }: Author, { call, object }: Change): SQL {
-  return sql`
-    (${requestId}, ${call}, ${object}) = (
-      select request_id, call, object from audit_log where id = (select max(id) from audit_log))`;
+/** The audit row of a change: a request makes a change of an object once. */
+function rowOf({ at, requestId }: Author, { call, object }: Pick<Change, "call" | "object">): SQL {
+  // With a `+`, SQLite looks only among the rows of this second.
+  return sql`audit_log where at = ${at} and request_id = ${requestId} and +call = ${call} and +object = ${object}`;
+}
+
+/** True if the audit row of the change was written. */
+export function isAudited(author: Author, change: Change): SQL {
+  return sql`exists (select 1 from ${rowOf(author, change)})`;
 }
 
 /**
- * Reads a time of `after` in the audit row that this batch has written, in Unix seconds. Each statement of a
- * batch reads the clock anew, so two statements could have two times.
+ * Reads a time of `after` in the audit row of the change, in Unix seconds. Each statement of a batch reads
+ * the clock anew, so two statements could have two times.
  */
-export function auditedTime(member: string): SQL {
-  return sql`
-    (select unixepoch(json_extract(after, ${`$.${member}`})) from audit_log where id = (select max(id) from audit_log))`;
+export function auditedTime(author: Author, change: Pick<Change, "call" | "object">, member: string): SQL {
+  return sql`(select unixepoch(json_extract(after, ${`$.${member}`})) from ${rowOf(author, change)})`;
 }
 
 /** A plan and an order have no name. */

@@ -35,10 +35,10 @@ export async function banKey(
     call: "bans.set",
     before: selectLiveBanSummary(keyId, author.at),
     after: { ban: id, cause, reason, endsAt: rfc3339(endsAt) },
-    statements: (isMade) => [
-      ...replaceLiveBans(keyId, ban, author, isMade),
-      insertRow(bans, ban, isMade),
-      ...alertStatements(env, keyId, alertOfSet(ban, author.actor), isMade),
+    statements: [
+      ...replaceLiveBans(keyId, ban, author),
+      insertRow(bans, ban),
+      ...alertStatements(env, keyId, alertOfSet(ban, author.actor)),
     ],
   });
   deliverSoon(env);
@@ -80,9 +80,9 @@ export async function liftBan(input: Asked): Promise<v.InferOutput<typeof banLif
     call: "bans.lift",
     before: selectLiveBanSummary(keyId, author.at),
     onlyIf: sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)})`,
-    statements: (isMade) => [
-      ...replaceLiveBans(keyId, null, author, isMade),
-      ...alertStatements(env, keyId, alertOfLift(author), isMade),
+    statements: [
+      ...replaceLiveBans(keyId, null, author),
+      ...alertStatements(env, keyId, alertOfLift(author)),
     ],
   });
   if (!isMade && !isReported) {

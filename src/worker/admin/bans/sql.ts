@@ -1,7 +1,7 @@
 /** D1: the bans of keys, and the ban that the limiter of a key applies. */
 import { gt, isNull, type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
-import { type Database, rfc3339Sql, type Statement } from "../../db/database.ts";
+import { type Conditional, type Database, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
 import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { updateRow } from "../change.ts";
@@ -14,15 +14,14 @@ export function isLive(nowSeconds: number): SQL {
 }
 
 /**
- * If the condition holds, lifts the bans that are live when the batch runs, pardons the last ban for strikes
- * among them, and makes the limiter apply this ban, or none. Returns the lifted bans as `BanRow`.
+ * Lifts the bans that are live when the batch runs, pardons the last ban for strikes among them, and makes
+ * the limiter apply this ban, or none. Returns the lifted bans as `BanRow`.
  */
 export function replaceLiveBans(
   keyId: string,
   ban: Pick<BanRow, "endsAt" | "reason"> | null,
   { at, actor }: Author,
-  condition: SQL,
-): Statement[] {
+): Conditional[] {
   const live = ofKeyAndLive(keyId, at);
   const values = {
     bannedUntil: ban?.endsAt ?? null,
@@ -31,12 +30,15 @@ export function replaceLiveBans(
       select id from bans where ${live} and cause = 'strikes' order by started_at desc limit 1), pardoned_ban_id)`,
   };
   return [
-    updateRow(apiKeys, keyId, values, condition),
+    updateRow(apiKeys, keyId, values),
     // The ban may have begun by a clock that is ahead of this one.
-    sql`
-      update bans set lifted_at = max(started_at, ${at}), lifted_by = ${actor} where ${live} and ${condition}
-      returning id, key_id as keyId, cause, reason, strikes, started_at as startedAt, ends_at as endsAt,
-        lifted_at as liftedAt, lifted_by as liftedBy`,
+    {
+      head: sql`update bans set lifted_at = max(started_at, ${at}), lifted_by = ${actor}`,
+      where: live,
+      tail: sql`
+        returning id, key_id as keyId, cause, reason, strikes, started_at as startedAt, ends_at as endsAt,
+          lifted_at as liftedAt, lifted_by as liftedBy`,
+    },
   ];
 }
 

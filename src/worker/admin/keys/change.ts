@@ -69,9 +69,9 @@ export async function issueKey(
     {
       call: "keys.create",
       after: { ...toAuditFields(fields), hint: row.hint },
-      statements: (isMade) => [
-        insertRow(apiKeys, { ...fields, ...foldedOf(fields), id, createdAt: author.at }, isMade),
-        insertRow(keySecrets, row, isMade),
+      statements: [
+        insertRow(apiKeys, { ...fields, ...foldedOf(fields), id, createdAt: author.at }),
+        insertRow(keySecrets, row),
       ],
     },
   );
@@ -97,7 +97,7 @@ export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
     // The version ends the repetition: text that is not UTF-8 equals nothing that was read.
     onlyIf: sql`(version = ${before.version} or (name, owner_name, owner_email, note)
       is (${before.name}, ${before.ownerName}, ${before.ownerEmail}, ${before.note}))`,
-    statements: (isMade) => [updateRow(apiKeys, id, written, isMade)],
+    statements: [updateRow(apiKeys, id, written)],
   });
   const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, updated);
   if (!isMade) return updateKey(input);
@@ -146,7 +146,7 @@ export async function limitTemporarily(input: Asked<TemporaryLimits>): Promise<U
     call: "keys.limit_temporarily",
     before: ["temporaryLimits"],
     after: { requestsPerMinute, requestsPerDay, until, reason },
-    statements: (isMade) => [updateRow(apiKeys, id, columns, isMade)],
+    statements: [updateRow(apiKeys, id, columns)],
   });
   const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
   logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
@@ -187,7 +187,7 @@ export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
     call: "keys.end_temporary_limits",
     before: ["temporaryLimits"],
     onlyIf: sql`temporary_until > ${author.at}`,
-    statements: (isMade) => [updateRow(apiKeys, id, none, isMade)],
+    statements: [updateRow(apiKeys, id, none)],
   });
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }
@@ -207,17 +207,19 @@ export async function rotateKey(
   const { key, row } = await mintSecret(env, before, author.at);
   // The policy of a limiter also asks D1's clock whether a secret has ended.
   const auditedEnd = rfc3339Sql(sql`unixepoch() + ${body.graceSeconds}`);
-  const end = auditedTime("oldSecretsExpireAt");
+  const call = "keys.rotate";
+  const end = auditedTime(author, { call, object: id }, "oldSecretsExpireAt");
   const { now } = await make({ ...input, expected: before.version }, changeableKey(input), {
-    call: "keys.rotate",
+    call,
     before: ["hints"],
     after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
-    statements: (isMade) => [
-      insertRow(keySecrets, row, isMade),
-      sql`
-        update key_secrets set expires_at = ${end}
-        where key_id = ${id} and hash <> ${row.hash} and (expires_at is null or expires_at > ${end}) and ${isMade}`,
-      updateRow(apiKeys, id, {}, isMade),
+    statements: [
+      insertRow(keySecrets, row),
+      {
+        head: sql`update key_secrets set expires_at = ${end}`,
+        where: sql`key_id = ${id} and hash <> ${row.hash} and (expires_at is null or expires_at > ${end})`,
+      },
+      updateRow(apiKeys, id, {}),
     ],
   });
   return { ...now, effective: await tellAtOnce(env, { key: id }), key };
@@ -225,7 +227,7 @@ export async function rotateKey(
 
 /** Ends one secret of a key at once. A secret that has ended stays unchanged, without an audit row. */
 export async function retireSecret(input: Asked & { readonly partId: string }): Promise<UpdatedKey> {
-  const { env, id, partId: secretId, expected } = input;
+  const { env, author, id, partId: secretId, expected } = input;
   const db = openDatabase(env.DB);
   const { secrets } = await requireTarget(db, changeableKey(input), expected);
   if (!secrets.some((secret) => secret.id === secretId)) {
@@ -235,25 +237,21 @@ export async function retireSecret(input: Asked & { readonly partId: string }): 
   const named = sql`key_secrets where key_id = ${id} and ${isNamed}`;
   const valid = sql`key_secrets where key_id = ${id} and (expires_at is null or expires_at > unixepoch())`;
   const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
-  const { now, returned } = await make<KeyRow, KeyView, { readonly hasEnded: number }>(
-    input,
-    changeableKey(input),
-    {
-      call: "keys.retire",
-      before: selectMembers(members, named),
-      after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
-      onlyIf: sql`exists (select 1 from ${valid} and ${isNamed})
-        and exists (select 1 from ${valid} and not ${isNamed})`,
-      statements: (isMade) => [
-        sql`
-          update key_secrets set expires_at = ${auditedTime("expiresAt")}
-          where key_id = ${id} and ${isNamed} and ${isMade}`,
-        updateRow(apiKeys, id, {}, isMade),
-        sql`select expires_at is not null and expires_at <= unixepoch() as hasEnded from ${named}`,
-      ],
-    },
-  );
-  if (returned[0]?.hasEnded !== 1) {
+  const call = "keys.retire";
+  const end = auditedTime(author, { call, object: id }, "expiresAt");
+  const { now, isMade } = await make(input, changeableKey(input), {
+    call,
+    before: selectMembers(members, named),
+    after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
+    onlyIf: sql`exists (select 1 from ${valid} and ${isNamed})
+      and exists (select 1 from ${valid} and not ${isNamed})`,
+    statements: [
+      { head: sql`update key_secrets set expires_at = ${end}`, where: sql`key_id = ${id} and ${isNamed}` },
+      updateRow(apiKeys, id, {}),
+    ],
+  });
+  // Asks D1 again, because the secret may have ended by D1's clock only.
+  if (!isMade && (await db.all(sql`select 1 from ${valid} and ${isNamed}`)).length > 0) {
     throw conflict("This is the key's only valid secret. Rotate the key, or revoke it.");
   }
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
@@ -267,7 +265,7 @@ export async function revokeKey(input: Asked): Promise<UpdatedKey> {
     before: ["status"],
     after: { status: "revoked" },
     onlyIf: sql`status <> 'revoked'`,
-    statements: (isMade) => [updateRow(apiKeys, id, { status: "revoked" }, isMade)],
+    statements: [updateRow(apiKeys, id, { status: "revoked" })],
   });
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }

@@ -8,7 +8,7 @@ import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { audit } from "../audit/sql.ts";
 import { type Asked, make, updateRow } from "../change.ts";
 import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";
-import { ORDER_JSON, ORDER_TEXT, type OrderText, orderTarget } from "./sql.ts";
+import { ORDER_JSON, type OrderText, orderTarget } from "./sql.ts";
 
 /** A status goes backwards only if the operator says so. */
 export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>>): Promise<OrderText> {
@@ -24,7 +24,7 @@ export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>
     before: Object.keys(changes),
     after: changes,
     onlyIf: sql`(${allowBackwards} or status in (select value from json_each(${JSON.stringify(earlier)})))`,
-    statements: (isMade) => [updateRow(orders, id, changes, isMade)],
+    statements: [updateRow(orders, id, changes)],
   });
   if (isMade) return now;
   // The console and the command show the text too, so the text names no member.
@@ -76,7 +76,8 @@ export async function deleteOrder(input: Asked): Promise<OrderText> {
   const { now } = await make(input, target, {
     call: "orders.delete",
     before: sql`(select ${ORDER_JSON} from ${target.row})`,
-    statements: (isMade) => [sql`delete from ${target.row} and ${isMade} returning ${ORDER_TEXT}`],
+    statements: [{ head: sql`delete from orders`, where: sql`id = ${input.id}` }],
+    removes: true,
   });
   return now;
 }

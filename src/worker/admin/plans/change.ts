@@ -20,7 +20,7 @@ export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOut
     before: Object.keys(body),
     after: body,
     // The database refuses to remove a limit that a key relies on.
-    statements: (isMade) => [updateRow(plans, id, body, isMade)],
+    statements: [updateRow(plans, id, body)],
   });
   const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   return { ...now, effective: await tellAtOnce(env, { plan: id }) };
