@@ -1,4 +1,5 @@
 /** Calls the admin API. Any unexpected answer is a `CliError`. */
+import type { Problem } from "../worker/text/check-schema.ts";
 import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
 import { parseJson } from "./output.ts";
@@ -67,8 +68,8 @@ export async function exchange(
 }
 
 function refusalOf({ status, headers }: Response, text: string, lost: typeof unreachable): CliError {
-  const { code = "failed", message = `The service answered ${status}.` } = errorIn(text);
-  const refused = (reason: string) => new CliError(reason, { status, code });
+  const { code = "failed", message = `The service answered ${status}.`, problems = [] } = errorIn(text);
+  const refused = (reason: string) => new CliError(reason, { status, code, problems });
   if (headers.get("Location")?.includes("/cdn-cgi/access/login")) {
     return refused(
       "Cloudflare Access asks to sign in: set CF_ACCESS_CLIENT_ID and CF_ACCESS_CLIENT_SECRET of a service token, or CF_ACCESS_TOKEN to what `cloudflared access token` prints.",
@@ -88,10 +89,10 @@ function refusalOf({ status, headers }: Response, text: string, lost: typeof unr
 }
 
 /** Reads the service's Error object. Another server can answer with any body. */
-function errorIn(text: string): { readonly code?: string; readonly message?: string } {
+function errorIn(text: string): { code?: string; message?: string; problems?: Problem[] } {
   try {
-    const { code, message } = Object(JSON.parse(text));
-    return typeof message === "string" && typeof code === "string" ? { code, message } : {};
+    const { code, message, problems = [] } = Object(JSON.parse(text));
+    return typeof message === "string" && typeof code === "string" ? { code, message, problems } : {};
   } catch {
     return {};
   }

@@ -1,5 +1,6 @@
 /** Makes a command of each call of the admin API. The members of the query and the body are its options. */
 import { type Command, Option } from "commander";
+import { describeProblems } from "../worker/text/check-schema.ts";
 import { call as send } from "./api.ts";
 import { confirm, count, durationOf, requireTerminal, seconds, wholeNumber } from "./arguments.ts";
 import { type Call, type Member, readReference } from "./calls.ts";
@@ -118,14 +119,15 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   });
 }
 
-/** The service's message names members, as in `from: must be …`. The operator typed `--since`. */
+/** The service names the member `from`, and the operator typed `--since`. */
 function inOptions(thrown: unknown, form: Form): unknown {
-  if (!(thrown instanceof CliError) || thrown.code !== "invalid_request") return thrown;
+  if (!(thrown instanceof CliError) || thrown.problems.length === 0) return thrown;
   const names = namesOf(form);
-  const message = thrown.message.replace(/(?<=^|; )\w+(?=: )/g, (name) =>
-    names.includes(name) ? flagOf(name) : name,
-  );
-  return Object.assign(thrown, { message });
+  const problems = thrown.problems.map(({ member, reason }) => ({
+    member: member !== null && names.includes(member) ? flagOf(member) : member,
+    reason,
+  }));
+  return Object.assign(thrown, { message: describeProblems(problems) });
 }
 
 /** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */

@@ -1,6 +1,7 @@
 /** The input and output of the command. `main.ts` passes the process's, and tests pass their own. */
 import { createReadStream, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import type { Problem } from "../worker/text/check-schema.ts";
 
 /** A terminal says whether it has colours. `NO_COLOR` turns colours off. */
 export type Output = Writable & { hasColors?(): boolean };
@@ -16,7 +17,12 @@ export type CliIo = {
   readonly columns: number;
 };
 
-type Details = { readonly exitCode?: 1 | 2; readonly code?: string; readonly status?: number };
+type Details = {
+  readonly exitCode?: 1 | 2;
+  readonly code?: string;
+  readonly status?: number;
+  readonly problems?: readonly Problem[];
+};
 
 /** Ends the command with a message on standard error. Exit code 1: refused or unreachable. 2: wrong usage. */
 export class CliError extends Error {
@@ -25,12 +31,15 @@ export class CliError extends Error {
   readonly code: string;
   /** Undefined if the service has not answered. */
   readonly status: number | undefined;
+  /** What the service says is wrong with members of the query or the body. */
+  readonly problems: readonly Problem[];
 
-  constructor(message: string, { exitCode = 1, code, status }: Details = {}) {
+  constructor(message: string, { exitCode = 1, code, status, problems = [] }: Details = {}) {
     super(message);
     this.exitCode = exitCode;
     this.code = code ?? (exitCode === 2 ? "usage" : "failed");
     this.status = status;
+    this.problems = problems;
   }
 }
 

@@ -160,7 +160,10 @@ const RETRY_AFTER = { "Retry-After": { $ref: "#/components/headers/RetryAfter" }
 const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 
 const CAUSES: readonly Cause[] = [
-  ["invalid_request", "The body, the query or `If-Match` is not valid. The message names each wrong member."],
+  [
+    "invalid_request",
+    "The body, the query or `If-Match` is not valid. `problems` and the message name each wrong member.",
+  ],
   ["unauthorized", "The admin token or the identity of Cloudflare Access is missing or not valid."],
   ["https_required", "The request came over plain HTTP. Replace the token."],
   ["other_site", "A page of another site sent the request."],

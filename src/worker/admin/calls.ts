@@ -42,6 +42,10 @@ const error = v.object({
   code: v.string(),
   message: v.pipe(v.string(), v.description("For people. The text may change.")),
   status: v.pipe(v.number(), v.integer()),
+  problems: v.pipe(
+    v.optional(v.array(v.object({ member: v.string(), reason: v.string() }))),
+    v.description("Of a 400: what is wrong with members of the body or the query."),
+  ),
   current: v.pipe(v.optional(v.unknown()), v.description("Of a 412: the object as it is now.")),
   refused: v.pipe(
     v.optional(v.array(v.object({ index: v.number(), member: v.nullable(v.string()), reason: v.string() }))),

@@ -139,7 +139,7 @@ export function errorPage(c: ConsoleContext, error: ApiError): Response | Promis
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
   const content = (
     <>
-      <p>{inWords(error.message)}</p>
+      <p>{inWords(error)}</p>
       <p class="row">
         {status === 400 && c.req.method === "GET" && <a href={c.req.path}>Without filters</a>}
         <a href="/console">Overview</a>

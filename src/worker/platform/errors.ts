@@ -1,4 +1,5 @@
 /** Errors as clients receive them: one shape, no internal details. */
+import { describeProblems, type Problem } from "../text/check-schema.ts";
 import { ERROR_STATUS, type ErrorBody, type ErrorCode } from "./error-codes.ts";
 
 /** `Retry-After` of a 503: enough time for a Durable Object or a database to restart. */
@@ -24,6 +25,7 @@ type Options = {
   headers?: Readonly<Record<string, string>>;
   /** Further members of the body, each as JSON text, because an order has integers of 64 bits. */
   members?: Readonly<Record<string, string>>;
+  problems?: readonly Problem[];
   cause?: unknown;
   refusal?: Refusal;
 };
@@ -33,6 +35,8 @@ export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly members: Readonly<Record<string, string>>;
+  /** What is wrong with members of a body or a query. The message has it too, in the names of the API. */
+  readonly problems: readonly Problem[];
   readonly refusal: Refusal | undefined;
 
   constructor(code: ErrorCode, message: string, options: Options = {}) {
@@ -45,6 +49,7 @@ export class ApiError extends Error {
     this.code = code;
     this.headers = options.headers ?? {};
     this.members = options.members ?? {};
+    this.problems = options.problems ?? [];
     this.refusal = options.refusal;
   }
 }
@@ -58,6 +63,12 @@ export function notFound(message = "The requested resource could not be found.")
 
 export function invalidRequest(message: string): ApiError {
   return new ApiError("invalid_request", message);
+}
+
+/** Only the calls of operators have members that can be wrong. */
+export function invalidMembers(...problems: readonly Problem[]): ApiError {
+  const members = { problems: JSON.stringify(problems) };
+  return new ApiError("invalid_request", describeProblems(problems), { problems, members });
 }
 
 /** A part of the body is missing. The client can send the same request again (RFC 9110, section 15.5.9). */

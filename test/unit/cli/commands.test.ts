@@ -633,9 +633,19 @@ describe("an error", () => {
   });
 
   it("names the options of the members that the service names", async ({ expect }) => {
-    const message = "from: must be a date; actor: must not be empty; status: must be new";
-    const { err } = await runLine("audit list --since x --actor y", refusal(400, "invalid_request", message));
-    expect(err).toBe("error: --since: must be a date; --actor: must not be empty; status: must be new\n");
+    const problems = [
+      { member: "from", reason: "must be a date" },
+      { member: "actor", reason: "must not name from: or actor:" },
+      { member: "status", reason: "must be new" },
+    ];
+    const answer = Response.json(
+      { code: "invalid_request", message: "No.", status: 400, problems },
+      { status: 400 },
+    );
+    const { err } = await runLine("audit list --since x --actor y", answer);
+    expect(err).toBe(
+      "error: --since: must be a date; --actor: must not name from: or actor:; status: must be new\n",
+    );
   });
 
   it("ends a test alert that did not arrive", async ({ expect }) => {

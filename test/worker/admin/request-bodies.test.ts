@@ -82,8 +82,14 @@ describe("a change that says too little", () => {
       key: env.ADMIN_TOKEN,
       body: body ?? null,
     });
+    const refused = await answer.json<{ message: string; problems?: { member: string; reason: string }[] }>();
+    const { problems, ...error } = refused;
     const expected = { code: "invalid_request", status: 400, message: expect.stringMatching(`^${message}`) };
-    expect([answer.status, await answer.json()]).toEqual([400, expected]);
+    expect([answer.status, error]).toEqual([400, expected]);
+    // The message has the same problems, for people.
+    expect(problems?.map(({ member, reason }) => `${member}: ${reason}`).join("; ")).toBe(
+      message.includes(": ") ? refused.message : undefined,
+    );
   });
 });
 

@@ -54,6 +54,21 @@ describe("the page of a key", () => {
     expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("that exists")]);
   });
 
+  it("shows what is wrong at the field where it was typed", async ({ expect }) => {
+    const { id } = await createKey();
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const refused = await post(`/console/keys/${id}/edit`, { requestsPerMinute: "0", name: "ownerName: x" });
+    const html = await refused.text();
+    const fields = [...html.matchAll(/<input [^>]*>/g)].map(([tag]) => tag);
+    const invalid = fields.filter((tag) => tag.includes('aria-invalid="true"'));
+    expect(invalid).toEqual([
+      expect.stringMatching(/ name="requestsPerMinute".* value="0"|value="0".*name="requestsPerMinute"/),
+    ]);
+    const described = /aria-describedby="(\S+)/.exec(invalid[0] ?? "")?.[1];
+    expect(html).toMatch(new RegExp(`id="${described}">\\s*must be a whole number`));
+    expect(html).toContain('value="ownerName: x"');
+  });
+
   it("names the ends of temporary limits, sets one for some days, shows its end, and ends it", async ({
     expect,
   }) => {

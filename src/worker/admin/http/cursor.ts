@@ -1,5 +1,5 @@
 /** Opaque cursors of sorted lists. A cursor is the place of the last row of a page, in base64url. */
-import { invalidRequest } from "../../platform/errors.ts";
+import { invalidMembers } from "../../platform/errors.ts";
 
 /** A row's place in a list: the value that the list is sorted by, then the row's id. */
 export type Position<Value = string | number | null> = { readonly value: Value; readonly id: string };
@@ -20,7 +20,7 @@ export function fromCursor(order: string, cursor: string | undefined): Position 
     const [ofOrder, value, id]: unknown[] = decoded;
     if (ofOrder === order && isValue(value) && typeof id === "string") return { value, id };
   }
-  throw invalidRequest("after: must be the `next` of a page with the same order");
+  throw invalidMembers({ member: "after", reason: "must be the `next` of a page with the same order" });
 }
 
 /** Cuts the rows to one page. The query reads one row more: `last` is undefined on the last page. */

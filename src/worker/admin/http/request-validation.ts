@@ -8,9 +8,9 @@ import { bodyLimit } from "hono/body-limit";
 import type * as v from "valibot";
 import type { AppEnv, Bindings } from "../../context.ts";
 import { hasKey } from "../../key/key.ts";
-import { ApiError, invalidRequest, requestTimeout } from "../../platform/errors.ts";
+import { ApiError, invalidMembers, invalidRequest, requestTimeout } from "../../platform/errors.ts";
 import { settingsOf } from "../../platform/settings.ts";
-import { check, describeProblems, type ObjectSchema } from "../../text/check-schema.ts";
+import { check, type ObjectSchema } from "../../text/check-schema.ts";
 import { decodeUtf8, isUtf8Address } from "../../text/text.ts";
 
 /** The longest valid body has some 10 kB. */
@@ -40,7 +40,7 @@ export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema:
   const query = checked(c.env, schema, { ...c.req.query() });
   // Hono takes the first value: with `?dry-run=false&dry-run`, an operator may mean the second one.
   const twice = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);
-  if (twice) throw invalidRequest(`${twice[0]}: must have one value`);
+  if (twice) throw invalidMembers({ member: twice[0], reason: "must have one value" });
   return query;
 }
 
@@ -72,9 +72,8 @@ export function checked<S extends ObjectSchema>(env: Bindings, schema: S, input:
   const result = check(schema, input);
   if (result.ok) return result.output;
   const [first] = result.problems;
-  throw invalidRequest(
-    first?.member === null ? `The body ${first.reason}.` : describeProblems(result.problems),
-  );
+  if (first?.member === null) throw invalidRequest(`The body ${first.reason}.`);
+  throw invalidMembers(...result.problems);
 }
 
 export function parseJson(text: string): unknown {

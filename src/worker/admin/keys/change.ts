@@ -5,7 +5,7 @@ import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markUntold } from "../../key/untold-keys-sql.ts";
-import { conflict, invalidRequest, notFound } from "../../platform/errors.ts";
+import { conflict, invalidMembers, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
 import { formatNumber, formatTime } from "../../text/format.ts";
 import { foldCase, foldForSearch } from "../../text/text.ts";
@@ -176,7 +176,7 @@ export async function previewTemporaryLimits(input: Asked<TemporaryLimits>): Pro
 
 function requireTemporaryLimit({ requestsPerMinute, requestsPerDay }: LimitChanges): void {
   if ((requestsPerMinute ?? requestsPerDay ?? null) !== null) return;
-  throw invalidRequest("requestsPerMinute, requestsPerDay: at least one is required");
+  throw invalidMembers(...LIMITS.map((member) => ({ member, reason: "at least one limit is required" })));
 }
 
 /** Without temporary limits this changes nothing and writes no audit row. */
@@ -299,9 +299,8 @@ async function requireLimits(db: Database, planId: string, own: LimitChanges): P
   const plan = await findPlanLimits(db, planId);
   const missing = LIMITS.filter((field) => (own[field] ?? plan?.[field] ?? null) === null);
   if (missing.length === 0) return;
-  throw invalidRequest(
-    missing.map((field) => `${field}: is required, as plan ${planId} has none of its own`).join("; "),
-  );
+  const reason = `is required, as plan ${planId} has none of its own`;
+  throw invalidMembers(...missing.map((member) => ({ member, reason })));
 }
 
 function toKeyChanges({ disabled, ...fields }: KeyUpdate): KeyChanges {

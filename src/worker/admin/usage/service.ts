@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
 import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
-import { invalidRequest } from "../../platform/errors.ts";
+import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
@@ -88,7 +88,7 @@ async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Prom
   }
   const { sort, direction } = orderOf(query);
   if (!SORTS[by].includes(sort)) {
-    throw invalidRequest(`sort: must be one of ${SORTS[by].join(", ")} with by=${by}`);
+    throw invalidMembers({ member: "sort", reason: `must be one of ${SORTS[by].join(", ")} with by=${by}` });
   }
   await refuseTooMuch(db, filter, by);
   const order = `usage by ${by} ${sort} ${direction}`;
@@ -105,7 +105,10 @@ async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Prom
 function refuseOrder({ by, sort, direction }: UsageQuery): void {
   for (const [name, value] of Object.entries({ sort, direction })) {
     if (value !== undefined)
-      throw invalidRequest(`${name}: must not be given with by=${by}, whose rows are in the order of time`);
+      throw invalidMembers({
+        member: name,
+        reason: `must not be given with by=${by}, whose rows are in the order of time`,
+      });
   }
 }
 
@@ -125,9 +128,10 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod 
   const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
   if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
   const instead = by === "hour" ? "Ask by day, for less time," : "Ask for fewer days,";
-  throw invalidRequest(
-    `from: this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or owner`,
-  );
+  throw invalidMembers({
+    member: "from",
+    reason: `this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or owner`,
+  });
 }
 
 function toKeyUsageView(row: GroupRow): KeyUsageView {
@@ -220,10 +224,13 @@ function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Rang
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
   const end = endOfHour(now);
   const toSeconds = to === undefined ? end : Math.min(end, startOf(to - 1, SECONDS[by]) + SECONDS[by]);
-  if (fromSeconds >= toSeconds) throw invalidRequest("from: must be before to");
+  if (fromSeconds >= toSeconds) throw invalidMembers({ member: "from", reason: "must be before to" });
   const days = settingsOf(env).retentionDays.usage ?? USAGE_RETENTION_DAYS;
   if (toSeconds - fromSeconds > (days + 1) * DAY_SECONDS) {
-    throw invalidRequest(`from: must be at most ${days} days before to, as usage is kept no longer`);
+    throw invalidMembers({
+      member: "from",
+      reason: `must be at most ${days} days before to, as usage is kept no longer`,
+    });
   }
   return { fromSeconds, toSeconds };
 }

@@ -2,6 +2,7 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { ERROR_STATUS } from "../../platform/error-codes.ts";
 import { ApiError } from "../../platform/errors.ts";
+import type { Problem } from "../../text/check-schema.ts";
 import { changedIn, formOf } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import type { Typed } from "./members.ts";
@@ -14,6 +15,7 @@ export type Failure = {
   readonly typed: Typed;
   readonly status: ContentfulStatusCode;
   readonly message: string;
+  readonly problems: readonly Problem[];
 };
 
 const CHANGED_MEANWHILE =
@@ -43,7 +45,8 @@ function failureOf(thrown: unknown, action: string, typed: Typed): Failure {
     action,
     typed: changedIn(typed),
     status,
-    message: status === 412 ? CHANGED_MEANWHILE : inWords(thrown.message),
+    message: status === 412 ? CHANGED_MEANWHILE : inWords(thrown),
+    problems: thrown.problems,
   };
 }
 

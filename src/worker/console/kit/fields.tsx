@@ -1,5 +1,6 @@
 /** The fields of a form, made from the schema that checks what they send. */
 import type { ObjectSchema } from "../../text/check-schema.ts";
+import type { Failure } from "./failure.tsx";
 import { memberOf, type Typed } from "./members.ts";
 import { type Attributes, Check, Field } from "./ui.tsx";
 
@@ -48,10 +49,16 @@ export type FieldsProps<Name extends string> = {
   readonly form?: string;
   /** An empty field filters nothing. */
   readonly isFilter?: boolean;
+  /** What was refused: the fields show what was typed, and what is wrong. */
+  readonly failure?: Failure | undefined;
 };
 
-export function Fields<Name extends string>({ names, texts = {}, own = {}, ...props }: FieldsProps<Name>) {
-  const fieldOf = (name: Name) => <OneField {...props} name={name} texts={texts} own={own[name] ?? {}} />;
+export function Fields<Name extends string>({ names, own = {}, failure, ...props }: FieldsProps<Name>) {
+  const texts = { ...props.texts, ...failure?.typed };
+  const problemOf = (name: Name) => failure?.problems.find(({ member }) => member === name)?.reason;
+  const fieldOf = (name: Name) => (
+    <OneField {...props} name={name} texts={texts} own={own[name] ?? {}} problem={problemOf(name)} />
+  );
   const rows = names.map((each) =>
     typeof each === "string" ? fieldOf(each) : <div class="pair">{each.map(fieldOf)}</div>,
   );
@@ -62,13 +69,15 @@ type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
   readonly name: string;
   readonly texts: Typed;
   readonly own: Own;
+  readonly problem: string | undefined;
 };
 
-function OneField({ schema, name, texts, own, form, isFilter = false }: OneProps) {
+function OneField({ schema, name, texts, own, problem, form, isFilter = false }: OneProps) {
   const { kind, title, help, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
   const label = kind === "time" || kind === "date" ? `${title} (UTC)` : title;
   if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
-  const field = { name, form, label, hint: own.hint ?? help?.replace("Null:", "Empty:"), value: texts[name] };
+  const hint = own.hint ?? help?.replace("Null:", "Empty:");
+  const field = { name, form, label, hint, value: texts[name], problem };
   const choices = kind === "boolean" ? YES_OR_NO : own.choices;
   const values = member.options ?? Object.keys(choices ?? {});
   if (values.length > 0) {

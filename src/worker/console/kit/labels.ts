@@ -1,5 +1,7 @@
 /** Names the members of the admin API in the words of the console. */
 import { CALLS } from "../../admin/calls.ts";
+import type { ApiError } from "../../platform/errors.ts";
+import { describeProblems } from "../../text/check-schema.ts";
 import { memberOf } from "./members.ts";
 
 const SCHEMAS = CALLS.flatMap(({ body, query }) => [body, query]).filter((schema) => schema !== undefined);
@@ -12,7 +14,8 @@ export function labelOf(member: string): string {
   return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
-/** Puts labels into an error of the admin API. `name: must not be empty` stays the same. */
-export function inWords(message: string): string {
-  return message.replace(/\b[a-z]+(?:[A-Z]\w*|(?=: ))/g, labelOf);
+/** Returns the message of an error with the labels of the members that are wrong. */
+export function inWords({ message, problems }: ApiError): string {
+  const labelled = problems.map(({ member, reason }) => ({ member: member && labelOf(member), reason }));
+  return problems.length === 0 ? message : describeProblems(labelled);
 }

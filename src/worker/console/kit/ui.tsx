@@ -184,6 +184,8 @@ type FieldProps = {
   readonly label: string;
   readonly value?: string | undefined;
   readonly hint?: string | undefined;
+  /** Why the service refused the text. */
+  readonly problem?: string | undefined;
   /** The type of an input, or `lines`. */
   readonly type?: string;
   /** The field is a choice. */
@@ -194,10 +196,13 @@ type FieldProps = {
   readonly form?: string | undefined;
 };
 
-export function Field({ name, label, value = "", hint, type = "text", options, ...field }: FieldProps) {
+export function Field({ name, label, value = "", type = "text", options, ...field }: FieldProps) {
   const id = `${field.form ?? "form"}-${name}`;
-  const described = hint === undefined ? {} : { "aria-describedby": `${id}-hint` };
-  const shared = { id, name, autocomplete: "off", ...described, ...field.attributes };
+  const { hint, problem } = field;
+  const describes = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(" ");
+  const described = describes === "" ? {} : { "aria-describedby": describes };
+  const invalid = problem === undefined ? {} : { "aria-invalid": "true" };
+  const shared = { id, name, autocomplete: "off", ...described, ...invalid, ...field.attributes };
   const choices = options?.map(([each, text]) => (
     <option value={each} selected={each === value}>
       {text}
@@ -209,6 +214,11 @@ export function Field({ name, label, value = "", hint, type = "text", options, .
       {choices && <select {...shared}>{choices}</select>}
       {!choices && type === "lines" && <textarea {...shared}>{value}</textarea>}
       {!choices && type !== "lines" && <input type={type} value={value} {...shared} />}
+      {problem !== undefined && (
+        <p class="problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
       {hint !== undefined && (
         <p class="hint" id={`${id}-hint`}>
           {hint}

@@ -36,7 +36,7 @@ type Action = {
   readonly isDangerous?: true;
   readonly isOffered?: (shown: ShownKey) => boolean;
   /** An action without a form here has its form elsewhere on the page. */
-  readonly form?: (shown: ShownKey, texts: Typed) => Child;
+  readonly form?: (shown: ShownKey, texts: Typed, failure: Failure | undefined) => Child;
   /** Returns the texts that the fields show at first. */
   readonly texts?: (shown: ShownKey) => Typed;
   /** The form sends only fields whose text was changed. */
@@ -78,7 +78,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     done: "The key was changed.",
     texts: ({ key }) => textsOf(keyUpdate, key),
     sendsChanges: true,
-    form: ({ plans }, texts) => <KeyFields texts={texts} plans={plans} />,
+    form: ({ plans }, texts, failure) => <KeyFields texts={texts} plans={plans} failure={failure} />,
     undo: (was) => ({ action: "edit", typed: textsOf(keyUpdate, was) }),
   },
   limit: {
@@ -90,7 +90,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       requestsPerDay: String(2 * permanentLimit(shown, "requestsPerDay")),
       days: "1",
     }),
-    form: (shown, texts) => (
+    form: (shown, texts, failure) => (
       <>
         <p>Twice the permanent limits until tomorrow, unless you change the fields.</p>
         <Fields
@@ -98,6 +98,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
           form="limit"
           names={[["requestsPerMinute", "requestsPerDay"], "days", "reason"]}
           texts={texts}
+          failure={failure}
           own={{
             requestsPerMinute: limitHint(shown, "requestsPerMinute"),
             requestsPerDay: limitHint(shown, "requestsPerDay"),
@@ -121,12 +122,13 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     title: "Rotate secret",
     done: "The key has a new secret.",
     texts: () => ({ graceSeconds: "86400" }),
-    form: (_, texts) => (
+    form: (_, texts, failure) => (
       <Fields
         schema={rotation}
         form="rotate"
         names={["graceSeconds"]}
         texts={texts}
+        failure={failure}
         own={{ graceSeconds: { choices: GRACE } }}
       />
     ),
@@ -156,7 +158,9 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     done: "The key is banned.",
     isDangerous: true,
     texts: () => ({ seconds: "1", "seconds.unit": String(DAY_SECONDS) }),
-    form: (_, texts) => <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} />,
+    form: (_, texts, failure) => (
+      <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} failure={failure} />
+    ),
     undo: (was) => banAgain(was) ?? { action: "lift" },
   },
   disable: {
@@ -263,7 +267,7 @@ export function ActionForm({ shown, open, failure }: FormProps) {
       <FailureNotice failure={failure} />
       <form method="post" action={addressOfAction(shown.key, name)}>
         <Basis version={version} texts={action.sendsChanges ? texts : {}} />
-        {action.form?.(shown, { ...texts, ...failure?.typed })}
+        {action.form?.(shown, texts, failure)}
         <div class="row">
           <button type="submit" class={action.isDangerous ? "button danger" : "button primary"}>
             {action.call.preview ? "Preview" : title}

@@ -3,6 +3,7 @@
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import { formatNumber } from "../../../text/format.ts";
+import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import type { Typed } from "../../kit/members.ts";
 
@@ -15,14 +16,19 @@ const BEFORE_PLACE = [
   "note",
 ] as const;
 
-type Props = { readonly texts: Typed; readonly plans: readonly PlanView[]; readonly isNew?: boolean };
+type Props = {
+  readonly texts: Typed;
+  readonly plans: readonly PlanView[];
+  readonly isNew?: boolean;
+  readonly failure: Failure | undefined;
+};
 
-export function KeyFields({ texts, plans, isNew = false }: Props) {
+export function KeyFields({ texts, plans, isNew = false, failure }: Props) {
   const own = {
     plan: { choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])) },
     location: { choices: { "": "Near the first request" } },
   };
-  const shared = { form: "key", texts, own };
+  const shared = { form: "key", texts, own, failure };
   return isNew ? (
     <Fields schema={newKey} names={[...BEFORE_PLACE, "location"]} {...shared} />
   ) : (

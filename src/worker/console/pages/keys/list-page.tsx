@@ -133,7 +133,7 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />
-      <KeyFields isNew texts={failure?.typed ?? { plan: "free" }} plans={plans} />
+      <KeyFields isNew texts={{ plan: "free" }} plans={plans} failure={failure} />
       <button type="submit" class="button primary">
         Create key
       </button>

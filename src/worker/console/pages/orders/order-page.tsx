@@ -107,7 +107,7 @@ function Ship({ id }: { readonly id: string }) {
 
 function Actions({ order, failure }: { readonly order: ShownOrder; readonly failure: Failure | undefined }) {
   const shown = textsOf(orderUpdate, order);
-  const { typed = {}, status } = failure?.action === "edit" ? failure : {};
+  const refused = failure?.action === "edit" ? failure : undefined;
   return (
     <section>
       <h2>Actions</h2>
@@ -115,8 +115,9 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
         <Basis version={order.version} texts={shown} />
         <Fields
           schema={orderUpdate}
-          names={["status", ["quantity", "complete"], "shipDate", ...(status === 409 ? ALLOW : [])]}
-          texts={{ ...shown, ...typed }}
+          names={["status", ["quantity", "complete"], "shipDate", ...(refused?.status === 409 ? ALLOW : [])]}
+          texts={shown}
+          failure={refused}
         />
         <button type="submit" class="button">
           Change order

@@ -78,7 +78,7 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
       <Head plan={plan} />
       <FailureNotice failure={failure} />
       <Basis version={version} texts={shown} />
-      <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={{ ...shown, ...failure?.typed }} />
+      <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={shown} failure={failure} />
       <button type="submit" class="button">
         Preview
       </button>
