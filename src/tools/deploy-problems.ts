@@ -1,19 +1,37 @@
 /** Settings that `npm run deploy` refuses: wrangler accepts them, but they would not work. */
 import type { Unstable_Config as Config } from "wrangler";
-import { isSetting, readSettings } from "../worker/platform/settings.ts";
+import type { Bindings as WorkerBindings } from "../worker/context.ts";
+import { isSecret, isSetting, readSettings, type Vars } from "../worker/platform/settings.ts";
 
 /** The settings of one environment, with its inherited settings. */
-export type Settings = Pick<Config, "name" | "d1_databases" | "route" | "routes" | "vars" | "workers_dev">;
+export type Settings = Pick<
+  Config,
+  "name" | "d1_databases" | "durable_objects" | "ratelimits" | "route" | "routes" | "vars" | "workers_dev"
+>;
+
+/** The bindings of the Worker that are no vars. wrangler.toml repeats each for staging. */
+const BINDINGS: Record<Exclude<keyof WorkerBindings, keyof Vars>, true> = {
+  ADMIN_SIGN_IN_IP_RATE_LIMIT: true,
+  DB: true,
+  KEY_LIMITER: true,
+};
 
 const PLACEHOLDER = /^0{8}-/;
 
 /** Returns sentences for the person who deploys. Another environment passes `production` to compare with. */
 export function deployProblems(settings: Settings, production?: Settings): string[] {
   const problems: string[] = [];
+  const lacking = Object.keys(BINDINGS).filter((name) => !bindingsOf(settings).includes(name));
+  problems.push(
+    ...lacking.map(
+      (name) =>
+        `${settings.name} lacks the binding ${name}: each environment of wrangler.toml needs its own.`,
+    ),
+  );
   const { database_name: name, database_id: id = "" } = databaseOf(settings) ?? {};
-  if (id === "" || PLACEHOLDER.test(id)) {
+  if (name !== undefined && (id === "" || PLACEHOLDER.test(id))) {
     problems.push(
-      `The database_id of ${name} is missing or a placeholder. Create the database with "npx wrangler d1 create ${name}", and write the id that it prints into wrangler.toml.`,
+      `The database_id of ${name} is missing or a placeholder. Create the database with "npx wrangler d1 create ${name} --location weur" (or eeur, apac, oc, wnam, enam: near most of your clients), and write the id that it prints into wrangler.toml.`,
     );
   }
   if (settings.workers_dev === false && hostsOf(settings).length === 0) {
@@ -39,19 +57,32 @@ export function deployProblems(settings: Settings, production?: Settings): strin
   return problems;
 }
 
-const ANY_WEBHOOK_SECRET = `whsec_${"0".repeat(32)}`;
-
-/**
- * A name with a typo would leave the setting at its default. The webhook's secret is in no file, so this
- * check takes the secret as set.
- */
-function varProblems({ name, vars }: Settings): string[] {
-  const unknown = Object.keys(vars).filter((each) => !isSetting(each));
-  const secret = vars.ALERT_WEBHOOK_URL === undefined ? {} : { ALERT_WEBHOOK_SECRET: ANY_WEBHOOK_SECRET };
+/** Returns a sentence for each var or secret that would be off. A name with a typo leaves its setting off. */
+export function settingProblems(vars: Readonly<Record<string, unknown>>): string[] {
+  const unknown = Object.keys(vars).filter((name) => !isSetting(name));
   return [
-    ...unknown.map((each) => `${name} has a var that the Worker does not know: ${each}.`),
-    ...readSettings({ ...secret, ...vars }).problems.map(({ names, rule }) => `${name}: ${names} ${rule}.`),
+    ...unknown.map((name) => `The Worker knows no setting ${name}.`),
+    ...readSettings(vars).problems.map(({ names, rule }) => `${names} ${rule}.`),
   ];
+}
+
+/** Anybody with the code reads a var, and with each deploy the var replaces the secret of its name. */
+function varProblems({ name, vars }: Settings): string[] {
+  const [secret, others] = [Object.keys(vars).filter(isSecret), Object.entries(vars)];
+  return [
+    ...secret.map(
+      (each) =>
+        `${each} is a secret: take it out of the vars of ${name}, choose a new value, and run "npx wrangler secret put ${each}".`,
+    ),
+    ...settingProblems(Object.fromEntries(others.filter(([each]) => !isSecret(each)))).map(
+      (each) => `${name}: ${each}`,
+    ),
+  ];
+}
+
+function bindingsOf({ d1_databases, durable_objects, ratelimits }: Settings): string[] {
+  const named = [...durable_objects.bindings, ...ratelimits].map(({ name }) => name);
+  return [...d1_databases.map(({ binding }) => binding), ...named];
 }
 
 function databaseOf({ d1_databases }: Settings) {

@@ -1,4 +1,4 @@
-/** `npm run deploy` and `deploy:staging`: checks wrangler.toml, applies the migrations, then deploys. */
+/** `npm run deploy` and `deploy:staging`: checks the sign-in and wrangler.toml, applies the migrations, then deploys. */
 import { spawnSync } from "node:child_process";
 import { Argument, Command } from "commander";
 import { unstable_readConfig as readConfig } from "wrangler";
@@ -8,10 +8,12 @@ import { CONFIGURATION, wranglerCommand } from "./wrangler.ts";
 
 function deploy(environment: "production" | "staging"): void {
   const production = readConfig({ config: CONFIGURATION, env: "" });
-  const problems =
-    environment === "production"
+  const problems = [
+    ...(isSignedIn() ? [] : ["You are not signed in to Cloudflare: npx wrangler login"]),
+    ...(environment === "production"
       ? deployProblems(production)
-      : deployProblems(readConfig({ config: CONFIGURATION, env: "staging" }), production);
+      : deployProblems(readConfig({ config: CONFIGURATION, env: "staging" }), production)),
+  ];
   if (problems.length > 0)
     throw new Error(`Nothing was deployed.\n${problems.map((each) => `- ${each}`).join("\n")}`);
 
@@ -20,6 +22,11 @@ function deploy(environment: "production" | "staging"): void {
   // would be deployed without its tables.
   run(["d1", "migrations", "apply", "DB", "--remote", env], "ignore");
   run(["deploy", env], "inherit");
+}
+
+/** Asks for the credential, which wrangler finds without a request to Cloudflare. The answer is dropped. */
+function isSignedIn(): boolean {
+  return spawnSync(process.execPath, wranglerCommand(["auth", "token"])).status === 0;
 }
 
 function run(args: string[], stdin: "ignore" | "inherit"): void {
@@ -31,7 +38,7 @@ function run(args: string[], stdin: "ignore" | "inherit"): void {
 
 await runTool(
   new Command("npm run deploy")
-    .description("Checks wrangler.toml, applies the migrations, and deploys the Worker.")
+    .description("Checks the sign-in and wrangler.toml, applies the migrations, and deploys the Worker.")
     .addArgument(new Argument("<environment>").choices(["production", "staging"]))
     .action(deploy),
 );

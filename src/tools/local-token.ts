@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
+import { decodeByMark } from "../worker/text/text.ts";
 
 /** The secrets of the local instance. Other instances have no such file. */
 export const DEV_VARS = join(import.meta.dirname, "..", "..", ".dev.vars");
@@ -20,7 +21,9 @@ const AS_IT_STANDS = /^(["']?)(?:(?!["'`$#\\])[\x21-\x7e])*\1(?:\s+#.*)?$/;
  */
 export function ensureLocalToken(file: string): string {
   if (!existsSync(file)) writeFileSync(file, "", { mode: 0o600, flag: "wx" });
-  const text = readFileSync(file, "utf8");
+  const [bytes, text] = [readFileSync(file), textOf(file)];
+  // wrangler reads UTF-8 only, and PowerShell 5 writes UTF-16.
+  if (text !== bytes.toString()) writeFileSync(file, text);
   for (const [, name, value = ""] of text.matchAll(TOKEN_LINE)) {
     if (AS_IT_STANDS.test(value.trim())) continue;
     throw new Error(
@@ -41,5 +44,9 @@ export function ensureLocalToken(file: string): string {
 
 export function readAdminToken(file: string): string | undefined {
   if (!existsSync(file)) return undefined;
-  return parseEnv(readFileSync(file, "utf8")).ADMIN_TOKEN || undefined;
+  return parseEnv(textOf(file)).ADMIN_TOKEN || undefined;
+}
+
+function textOf(file: string): string {
+  return decodeByMark(readFileSync(file));
 }

@@ -1,25 +1,43 @@
 /** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
 import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { createServer, isIP, isIPv6 } from "node:net";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Command, InvalidArgumentError } from "commander";
+import { runCrons } from "./crons.ts";
+import { settingProblems } from "./deploy-problems.ts";
 import { ensureLocalToken } from "./local-token.ts";
 import { runTool } from "./run-tool.ts";
 import { seedIfEmpty } from "./seed.ts";
 import { welcome } from "./welcome.ts";
 import { CONFIGURATION, DEFAULT_PORT, LOCAL_ENV, wranglerCommand } from "./wrangler.ts";
 
-type Options = { readonly port: number; readonly persistTo: string; readonly varsFile: string };
+const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
+/** Addresses that stand for every address of this machine. */
+const ANY_ADDRESS = ["0.0.0.0", "::"];
+
+/** What wrangler has read from wrangler.toml and the file of vars. */
+type Read = {
+  readonly bindings: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>;
+  readonly triggers: readonly { readonly cron: string }[];
+};
+type Options = {
+  readonly port: number;
+  readonly ip: string;
+  readonly persistTo: string;
+  readonly varsFile: string;
+};
 
 async function start(options: Options): Promise<void> {
-  const { port } = options;
+  const { port, ip } = options;
+  const host = ANY_ADDRESS.includes(ip) ? "localhost" : ip;
+  const baseUrl = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const [folder, varsFile] = [resolve(options.persistTo), resolve(options.varsFile)];
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stop);
   console.log("Preparing the database …");
-  await lockFolder(folder, port);
-  const free = await freePortFrom(port);
+  await lockFolder(folder, options, baseUrl);
+  const free = await freePortFrom(port, ip);
   if (free !== port)
     throw new Error(`Port ${port} is taken by another program. Choose another: npm start -- --port ${free}`);
   const token = ensureLocalToken(varsFile);
@@ -28,10 +46,12 @@ async function start(options: Options): Promise<void> {
   console.log("Starting the service …");
   const output = holdOutput();
   try {
-    await runWorker(port, folder, varsFile);
-    const baseUrl = `http://localhost:${port}`;
+    const { bindings, triggers } = await runWorker(options, folder, varsFile);
     const keys = await seedIfEmpty(baseUrl, token);
-    output.release(welcome(baseUrl, varsFile, keys));
+    const problems = settingProblems(varsOf(bindings));
+    output.release(welcome(baseUrl, varsFile, keys, problems, !LOOPBACK.includes(ip)));
+    const crons = triggers.map(({ cron }) => cron);
+    runCrons(baseUrl, crons);
   } catch (thrown) {
     output.releaseAll();
     throw thrown;
@@ -45,31 +65,33 @@ function stop(): never {
 }
 
 /** Two services on one folder would each count a key's requests. SQLite's lock ends with the process. */
-async function lockFolder(folder: string, port: number): Promise<void> {
+async function lockFolder(folder: string, { port, ip }: Options, baseUrl: string): Promise<void> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const [lock, holder] = [new DatabaseSync(join(folder, "lock.sqlite")), join(folder, "lock.pid")];
+  const [lock, holder] = [new DatabaseSync(join(folder, "lock.sqlite")), join(folder, "lock.json")];
   try {
     lock.exec("begin exclusive");
   } catch {
-    const [pid, other] = [readFileSync(holder, "utf8"), await freePortFrom(port)];
+    const { pid, url } = JSON.parse(readFileSync(holder, "utf8"));
+    const other = await freePortFrom(port, ip);
     throw new Error(
-      `Another npm start, process ${pid}, uses the data in ${folder}. Stop it: kill ${pid}\nOr start with other data: npm start -- --port ${other} --persist-to ${folder}-${other}`,
+      `Store Orders runs already, at ${url}, with the data in ${folder}. To stop it: kill ${pid}\nTo start another one with other data: npm start -- --port ${other} --persist-to ${folder}-${other}`,
     );
   }
-  writeFileSync(holder, String(process.pid));
+  writeFileSync(holder, JSON.stringify({ pid: process.pid, url: baseUrl }));
   process.once("exit", () => lock.close());
 }
 
 /** Returns `port`, or the next port that no program uses. */
-async function freePortFrom(port: number): Promise<number> {
+async function freePortFrom(port: number, ip: string): Promise<number> {
   const server = createServer();
   const problem = await new Promise<NodeJS.ErrnoException | undefined>((done) => {
     server.once("error", done);
-    server.listen({ port, host: "localhost" }, () => server.close(() => done(undefined)));
+    server.listen({ port, host: ip }, () => server.close(() => done(undefined)));
   });
   if (problem === undefined) return port;
+  if (problem.code === "EADDRNOTAVAIL") throw new Error(`This machine does not have the address ${ip}.`);
   if (problem.code !== "EADDRINUSE") throw problem;
-  return freePortFrom(port + 1);
+  return freePortFrom(port + 1, ip);
 }
 
 async function applyMigrations(folder: string): Promise<void> {
@@ -90,7 +112,7 @@ async function applyMigrations(folder: string): Promise<void> {
 }
 
 /** Like `wrangler dev`, but without the inspector, where any program on the machine could read the token. */
-async function runWorker(port: number, persist: string, varsFile: string): Promise<void> {
+async function runWorker({ port, ip }: Options, persist: string, varsFile: string): Promise<Read> {
   Object.assign(process.env, LOCAL_ENV);
   const { unstable_startWorker: startWorker } = await import("wrangler");
   const worker = await startWorker({
@@ -101,7 +123,7 @@ async function runWorker(port: number, persist: string, varsFile: string): Promi
     bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } },
     dev: {
       remote: false,
-      server: { port },
+      server: { port, hostname: ip },
       inferOriginFromRoutes: false, // or the Worker would take the domain in `routes` for its own address
       persist,
       inspector: false,
@@ -109,6 +131,14 @@ async function runWorker(port: number, persist: string, varsFile: string): Promi
     },
   });
   await worker.ready;
+  return worker.config as unknown as Read; // which its types leave open
+}
+
+function varsOf(bindings: Read["bindings"]): Readonly<Record<string, unknown>> {
+  const vars = Object.entries(bindings).filter(([, { type }]) =>
+    /^(plain_text|secret_text|json)$/.test(type),
+  );
+  return Object.fromEntries(vars.map(([name, { value }]) => [name, value]));
 }
 
 /**
@@ -139,10 +169,21 @@ function parsePort(text: string): number {
   throw new InvalidArgumentError("must be from 1 to 65535.");
 }
 
+function parseIp(text: string): string {
+  if (text === "localhost" || isIP(text) > 0) return text;
+  throw new InvalidArgumentError("must be an IP address of this machine.");
+}
+
 await runTool(
   new Command("npm start --")
     .description("Runs the service on this machine, with demo data on the first start.")
     .option("--port <number>", "where to listen", parsePort, DEFAULT_PORT)
+    .option(
+      "--ip <address>",
+      "on which address; 0.0.0.0 is for a container whose port is published",
+      parseIp,
+      "localhost",
+    )
     .option("--persist-to <folder>", "where the data is kept", ".wrangler/state")
     .option("--vars-file <file>", "where ADMIN_TOKEN is kept; made if missing", ".dev.vars")
     .action(start),

@@ -3,8 +3,14 @@ import { DEV_VARS } from "./local-token.ts";
 import type { ShownKey } from "./seed.ts";
 import { DEFAULT_PORT } from "./wrangler.ts";
 
-/** `keys` are the demo keys that this start created. */
-export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownKey[]): string {
+/** `keys` are the demo keys that this start created. `problems` are sentences about wrong settings. */
+export function welcome(
+  baseUrl: string,
+  varsFile: string,
+  keys: readonly ShownKey[],
+  problems: readonly string[],
+  isOpen: boolean,
+): string {
   const [first] = keys;
   const data = first
     ? [
@@ -30,7 +36,11 @@ export function welcome(baseUrl: string, varsFile: string, keys: readonly ShownK
     `Documentation:           ${baseUrl}/docs`,
     `Console:                 ${baseUrl}/console`,
     `Admin token:             in ${varsFile}`,
+    ...(isOpen ? ["Every machine that reaches this one can call it, over plain HTTP."] : []),
     "",
+    ...(problems.length > 0 ? ["Settings that are wrong, and off:", ""] : []),
+    ...problems.map((each) => `  ${each}`),
+    ...(problems.length > 0 ? [""] : []),
     ...data,
     "",
     "Create a key of your own, or a new secret for a demo key, in a second terminal:",

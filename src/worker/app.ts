@@ -1,5 +1,5 @@
 /** The app: its middleware and routes, in the order in which they run (ADR-1). The order is set here only. */
-import { type Context, Hono, type Next } from "hono";
+import { type Context, Hono, type HonoRequest, type Next } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
@@ -15,7 +15,7 @@ import { storeOrders } from "./client/orders/routes.ts";
 import { announceSunset, petRoutes } from "./client/pet-routes.ts";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";
 import type { AppEnv } from "./context.ts";
-import { isDatabaseOutage } from "./db/database.ts";
+import { hasNoTables, isDatabaseOutage, MAKE_TABLES } from "./db/database.ts";
 import { MacKeys } from "./key/mac.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./platform/errors.ts";
 import { logError, logRequest, type RequestLine } from "./platform/log.ts";
@@ -74,7 +74,7 @@ function versionOne() {
 function withErrors(app: Hono<AppEnv>) {
   app.notFound((c) => (isOfConsole(c.req.path) ? errorPage(c, NO_SUCH_PATH) : renderError(NO_SUCH_PATH)));
   app.onError((thrown, c) => {
-    const error = errorOf(thrown, c.req.method);
+    const error = errorOf(thrown, c.req);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return isOfConsole(c.req.path) ? errorPage(c, error) : renderError(error);
@@ -87,7 +87,10 @@ function isOfConsole(path: string): boolean {
 }
 
 /** If D1's answer was lost, D1 may have stored the change or the cancel. */
-function errorOf(thrown: unknown, method: string): ApiError {
+function errorOf(thrown: unknown, { method, path }: Pick<HonoRequest, "method" | "path">): ApiError {
+  // Clients cannot help it, and get the 500 of any other bug.
+  if (hasNoTables(thrown) && !path.startsWith("/v1/"))
+    return unavailable(`The database has no tables: ${MAKE_TABLES}.`, thrown);
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
   const advice = /^(GET|HEAD)$/.test(method)

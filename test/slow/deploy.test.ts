@@ -75,7 +75,10 @@ afterAll(() => {
   api.close();
 });
 
-async function deploy(edit: (toml: string) => string): Promise<Finished & { lines: string[] }> {
+async function deploy(
+  edit: (toml: string) => string,
+  credential: Record<string, string> = { CLOUDFLARE_API_TOKEN: "a-token-for-the-fake-account-only" },
+): Promise<Finished & { lines: string[] }> {
   writeFileSync(join(project, "wrangler.toml"), edit(readFileSync(join(PROJECT, "wrangler.toml"), "utf8")));
   requests = [];
   const address = api.address();
@@ -86,7 +89,8 @@ async function deploy(edit: (toml: string) => string): Promise<Finished & { line
     PATH: `${PROJECT}/node_modules/.bin:${process.env.PATH}`,
     CLOUDFLARE_API_BASE_URL: `http://127.0.0.1:${address.port}/client/v4`,
     CLOUDFLARE_ACCOUNT_ID: "0123456789abcdef0123456789abcdef",
-    CLOUDFLARE_API_TOKEN: "a-token-for-the-fake-account-only",
+    CLOUDFLARE_API_TOKEN: "",
+    ...credential,
     WRANGLER_SEND_METRICS: "false",
     WRANGLER_HIDE_BANNER: "true",
     no_proxy: "127.0.0.1",
@@ -112,6 +116,12 @@ describe("npm run deploy", () => {
     expect(err).toContain(
       "Nothing was deployed.\n- The database_id of store-orders is missing or a placeholder.",
     );
+  });
+
+  it("says first that nobody is signed in, and asks Cloudflare for nothing", async ({ expect }) => {
+    const { code, err, lines } = await deploy(withDatabaseAndDomain, {});
+    expect([code, lines]).toEqual([1, []]);
+    expect(err).toBe("Nothing was deployed.\n- You are not signed in to Cloudflare: npx wrangler login\n");
   });
 
   it("deploys no Worker when a migration fails", async ({ expect }) => {

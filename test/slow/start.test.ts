@@ -1,9 +1,11 @@
 /** `npm start`: the first run, Ctrl-C, the next run on the same data, and what it refuses. */
 import { execFileSync, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, request } from "node:http";
 import { join } from "node:path";
-import { beforeAll, describe, it } from "vitest";
-import { PROJECT, temporaryFolder } from "../support/cli.ts";
+import { afterAll, beforeAll, describe, it } from "vitest";
+import { PROJECT, runAdmin, temporaryFolder } from "../support/cli.ts";
 import {
   freePort,
   processTreeOf,
@@ -18,6 +20,7 @@ const folder = temporaryFolder();
 const state = join(folder, "state");
 const vars = join(folder, "vars");
 const READY = "Ctrl-C stops it.";
+const TOKEN = "0123456789abcdef0123456789abcdef";
 let port: number;
 let first: Started;
 
@@ -95,14 +98,14 @@ describe("the first npm start", () => {
     const onData = run();
     expect(await onData.exited).toBe(1);
     const advice = new RegExp(
-      `process (\\d+), uses the data in ${state}. Stop it: kill \\1\nOr start with other data: npm start -- (.+) --persist-to (.+)\n`,
+      `at http://localhost:${port}, with the data in ${state}. To stop it: kill (\\d+)\nTo start another one with other data: npm start -- (.+) --persist-to (.+)\n`,
     );
     const [, pid, onOther = "", other = ""] = advice.exec(onData.output()) ?? [];
     expect(processTreeOf(first.child)).toContain(Number(pid));
     const another = run(...onOther.split(" "), "--persist-to", other);
     await another.until(READY);
     expect(another.output()).toContain(`export ADMIN_URL=http://localhost:${onOther.split(" ")[1]}\n`);
-    process.kill(Number(readFileSync(join(other, "lock.pid"), "utf8")));
+    process.kill(JSON.parse(readFileSync(join(other, "lock.json"), "utf8")).pid);
     expect(await another.exited).toBe(0);
   });
 
@@ -113,6 +116,74 @@ describe("the first npm start", () => {
     expect(await first.exited).toBe(0);
     expect(first.output()).toMatch(/\n\nStore Orders has stopped\.\n$/);
     await untilEnded(processes);
+  });
+});
+
+describe("npm start with more than a token in its file of vars", () => {
+  const file = join(folder, "more");
+  const alerts: unknown[] = [];
+  const receiver = createServer((request, response) => {
+    alerts.push(request.headers["webhook-id"]);
+    response.writeHead(alerts.length === 1 ? 500 : 204).end();
+  });
+  let service: string;
+  let output: () => string;
+
+  beforeAll(async () => {
+    await new Promise<void>((done) => receiver.listen(0, "127.0.0.1", done));
+    const address = receiver.address();
+    const url = typeof address === "object" && address ? `http://localhost:${address.port}/` : "";
+    const lines = [
+      `ADMIN_TOKEN=${TOKEN}`,
+      `ALERT_WEBHOOK_URL=${url}`,
+      `ALERT_WEBHOOK_SECRET=whsec_${btoa("x".repeat(24))}`,
+      "CORS_ORIGIN=https://app.example",
+      "SUPPORT_CONTACT=nobody",
+    ];
+    writeFileSync(file, lines.join("\n"));
+    const port = await freePort();
+    const run = spawnStart(
+      "--port",
+      String(port),
+      "--persist-to",
+      join(folder, "more-data"),
+      "--vars-file",
+      file,
+    );
+    await run.until(READY);
+    service = `http://localhost:${port}`;
+    output = run.output;
+  });
+  afterAll(() => receiver.close());
+
+  it("says which settings are wrong", ({ expect }) => {
+    expect(output()).toContain(
+      "\n  The Worker knows no setting CORS_ORIGIN.\n  SUPPORT_CONTACT must be an e-mail address",
+    );
+  });
+
+  it.for<Record<string, string>>([
+    { Host: "demo.example", Origin: "https://demo.example" },
+    {
+      Host: "demo.example",
+      Origin: "https://demo.example",
+      "CF-Visitor": '{"scheme":"https"}',
+      "CF-Ray": "1-FRA",
+    },
+  ])("lets an operator sign in through a tunnel: %j", async (headers, { expect }) => {
+    const body = String(new URLSearchParams({ token: TOKEN, operator: "mo" }));
+    const type = { "Content-Type": "application/x-www-form-urlencoded" };
+    const send = request(`${service}/console/sign-in`, { method: "POST", headers: { ...type, ...headers } });
+    const [response] = await once(send.end(body), "response");
+    response.resume();
+    expect(response.statusCode).toBe(303);
+  });
+
+  it("sends an alert again that the receiver refused", { timeout: 180_000 }, async ({ expect }) => {
+    const env = { ADMIN_TOKEN: TOKEN, ADMIN_URL: service };
+    await runAdmin(["bans", "set", "demo free", "--for", "1h", "--reason", "a test"], env);
+    await expect.poll(() => alerts.length, { timeout: 150_000, interval: 500 }).toBe(2);
+    expect(alerts[1]).toBe(alerts[0]);
   });
 });
 

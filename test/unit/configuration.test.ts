@@ -5,7 +5,7 @@ import { MAX_FAILURES } from "../../src/worker/admin/sign-in/sign-in-limit.ts";
 import { readText } from "../support/sources.ts";
 
 type Environment = {
-  d1_databases: { binding: string }[];
+  d1_databases: { binding: string; preview_database_id?: string }[];
   durable_objects: unknown;
   ratelimits: { name: string; simple: { limit: number; period: number } }[];
 };
@@ -33,6 +33,10 @@ describe("wrangler.toml", () => {
       ratelimits: ratelimits.map(({ name, simple }) => ({ name, simple })),
     });
     expect(bindings(staging)).toEqual(bindings(production));
+  });
+
+  it("keeps the data of npm start when the real database_id is written", ({ expect }) => {
+    expect(production.d1_databases[0]?.preview_database_id).toMatch(/^0{8}-/);
   });
 
   it("has the two crons that the Worker tells apart", ({ expect }) => {

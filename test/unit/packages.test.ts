@@ -1,5 +1,7 @@
 /** The npm packages: pinned, each with an integrity hash, and without scripts that run on install. */
+import { build } from "esbuild";
 import { describe, it } from "vitest";
+import { PROJECT } from "../support/cli.ts";
 import { readText } from "../support/sources.ts";
 
 type Dependencies = Record<string, string>;
@@ -9,7 +11,7 @@ type Manifest = {
   optionalDependencies: Dependencies;
   scripts: Record<string, string>;
 };
-type Locked = { version?: string; integrity?: string; link?: boolean };
+type Locked = { version?: string; integrity?: string; link?: boolean; dependencies?: Dependencies };
 
 // The tests below fail if the files have another shape.
 const manifest = JSON.parse(readText("package.json")) as Manifest;
@@ -27,6 +29,32 @@ describe("the packages", () => {
     expect(versions.length).toBeGreaterThan(20);
     const isLoose = (version: string) => !/^(?:\d+\.\d+\.\d+(?:-[\w.]+)?|file:.+)$/.test(version);
     expect(versions.filter(([, version]) => isLoose(version))).toEqual([]);
+  });
+
+  it("are among `dependencies` if they are deployed, and only then, without packages of their own", async ({
+    expect,
+  }) => {
+    const { metafile } = await build({
+      absWorkingDir: PROJECT,
+      entryPoints: ["src/worker/index.ts", "src/assets/scripts/console.ts", "src/assets/scripts/docs.ts"],
+      bundle: true,
+      format: "esm",
+      conditions: ["workerd"],
+      external: ["cloudflare:*", "node:*"],
+      loader: { ".txt": "text" },
+      metafile: true,
+      write: false,
+      outdir: "dist/unused",
+    });
+    const inputs = Object.keys(metafile.inputs).map((path) =>
+      /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path),
+    );
+    const deployed = new Set(inputs.flatMap((match) => match?.[1] ?? []));
+    expect([...deployed].toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted());
+    const nested = locked.filter(
+      ([path, { dependencies }]) => dependencies && deployed.has(path.slice("node_modules/".length)),
+    );
+    expect(nested).toEqual([]);
   });
 
   it("have an integrity hash in the lockfile, except those of this repository", ({ expect }) => {

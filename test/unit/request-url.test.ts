@@ -1,6 +1,6 @@
 /** The URL of a request as its client sent it, whose Host header workerd has passed on unchecked. */
 import { describe, it } from "vitest";
-import { urlOf, wasSentOverHttps } from "../../src/worker/platform/request-url.ts";
+import { isOwnOrigin, urlOf, wasSentOverHttps } from "../../src/worker/platform/request-url.ts";
 
 const request = (url: string, visitor?: string) => ({
   url,
@@ -32,4 +32,19 @@ describe("the URL of a request", () => {
       );
     });
   }
+
+  it.for([
+    ["https://demo.example/x", undefined, "https://demo.example", true],
+    ["https://demo.example/x", undefined, "http://demo.example", false],
+    ["http://demo.example/x", '{"scheme":"https"}', "https://demo.example", true],
+    ["http://demo.example/x", '{"scheme":"https"}', "http://demo.example", true], // as wrangler's proxy writes it
+    ["http://demo.example/x", '{"scheme":"https"}', "https://other.example", false],
+    ["http://localhost:8787/x", undefined, "http://localhost:8788", false],
+    ["https://demo.example/x", undefined, "null", false],
+  ] as const)(
+    "%s with CF-Visitor %s: %s is its own origin: %s",
+    ([url, visitor, origin, isOwn], { expect }) => {
+      expect(isOwnOrigin(origin, request(url, visitor))).toBe(isOwn);
+    },
+  );
 });

@@ -1,6 +1,6 @@
 /** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second. */
 import type { Bindings } from "../context.ts";
-import { openDatabase } from "../db/database.ts";
+import { hasNoTables, MAKE_TABLES, openDatabase } from "../db/database.ts";
 import { countUntoldKeys } from "../key/untold-keys-sql.ts";
 import { logError } from "../platform/log.ts";
 import { SingleFlight } from "../platform/single-flight.ts";
@@ -45,7 +45,7 @@ export async function healthOf(env: Bindings): Promise<Health> {
     nameIfFailed("limiter", env.KEY_LIMITER.getByName(PROBED_LIMITER).forget()),
   ]);
   const failures = failed.filter((name) => name !== undefined);
-  return { failures, untoldKeys: failures.includes("database") ? 0 : await count };
+  return { failures, untoldKeys: failed[0] === undefined ? await count : 0 };
 }
 
 async function nameIfFailed(name: string, call: Promise<unknown>): Promise<string | undefined> {
@@ -54,6 +54,6 @@ async function nameIfFailed(name: string, call: Promise<unknown>): Promise<strin
     return undefined;
   } catch (thrown) {
     logError("health_check_failed", thrown, { name });
-    return name;
+    return hasNoTables(thrown) ? `${name}, which has no tables: ${MAKE_TABLES}` : name;
   }
 }

@@ -19,3 +19,11 @@ export function urlOf(request: Sent): URL {
   if (wasSentOverHttps(request) || request.headers.get("CF-Ray") !== null) url.protocol = "https:";
   return url;
 }
+
+/**
+ * Whether the Origin header names the address of the request. Behind a tunnel wrangler's proxy gives the
+ * header the scheme of the tunnel's own connection. At Cloudflare, where plain HTTP is refused, both are the same.
+ */
+export function isOwnOrigin(origin: string, request: Sent): boolean {
+  return origin === urlOf(request).origin || origin === new URL(request.url).origin;
+}

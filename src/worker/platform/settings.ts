@@ -167,6 +167,10 @@ export function isSetting(name: string): boolean {
   return Object.hasOwn(SCHEMAS, name);
 }
 
+export function isSecret(name: string): boolean {
+  return isSetting(name) && SECRET.test(name);
+}
+
 /**
  * Settings that take rights away. Without such a setting more people may do more, so an empty text is wrong,
  * and a wrong text leaves nobody the right.
@@ -176,13 +180,15 @@ const TAKES_RIGHTS: ReadonlySet<Name> = new Set(["ACCESS_WRITERS"]);
 /** Reads the settings, also before a deploy. An empty var counts as not set, unless it takes rights away. */
 export function readSettings(env: { readonly [name in Name]?: unknown }) {
   const problems: SettingProblem[] = [];
-  const isSet = (name: Name) => env[name] !== undefined && (env[name] !== "" || TAKES_RIGHTS.has(name));
+  // wrangler passes a number in wrangler.toml as a number. A secret from a file can begin with a BOM, which
+  // `trim` takes away, too.
+  const textOf = (name: Name) => String(env[name] ?? "").trim();
+  const isSet = (name: Name) => textOf(name) !== "" || (TAKES_RIGHTS.has(name) && env[name] !== undefined);
 
   /** Returns undefined if the setting is not set, or wrong. */
   function read<N extends Name>(name: N): v.InferOutput<(typeof SCHEMAS)[N]> | undefined {
     if (!isSet(name)) return undefined;
-    // wrangler passes a number in wrangler.toml as a number.
-    const { success, output, issues } = v.safeParse(SCHEMAS[name], String(env[name]));
+    const { success, output, issues } = v.safeParse(SCHEMAS[name], textOf(name));
     if (success) return output;
     const [{ message, received }] = issues;
     problems.push({ names: name, rule: SECRET.test(name) ? message : `${message}, not ${received}` });

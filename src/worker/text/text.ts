@@ -1,12 +1,23 @@
-/** Decodes bytes and headers to exactly the text that was sent, or refuses: no character is ever replaced. */
+/** Decodes bytes and headers, and folds texts. */
 
-/** Returns undefined if the bytes are not valid UTF-8. Removes a BOM. */
+/** Returns undefined if the bytes are not valid UTF-8: no character is replaced. Removes a BOM. */
 export function decodeUtf8(bytes: ArrayBuffer | Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: false }).decode(bytes);
   } catch {
     return undefined;
   }
+}
+
+/** Decodes a file of a person's machine by its BOM. Wrong bytes become U+FFFD. */
+export function decodeByMark(bytes: Uint8Array): string {
+  return new TextDecoder(encodingOf(bytes)).decode(bytes);
+}
+
+/** A file begins with a character of ASCII, so a zero byte beside it means UTF-16 without a mark. */
+export function encodingOf([first, second]: Uint8Array): string {
+  if ((first === 0xfe && second === 0xff) || first === 0) return "utf-16be";
+  return (first === 0xff && second === 0xfe) || second === 0 ? "utf-16le" : "utf-8";
 }
 
 /**

@@ -3,8 +3,14 @@ import { describe, it } from "vitest";
 import { deployProblems, type Settings } from "../../../src/tools/deploy-problems.ts";
 
 function settings(name: string, id: string, more: Partial<Settings> = {}): Settings {
-  const d1_databases = [{ binding: "DB", database_name: name, database_id: id }];
-  return { name, d1_databases, workers_dev: true, vars: {}, ...more } as Settings; // wrangler's type has members that it only fills in
+  const bindings = {
+    d1_databases: [{ binding: "DB", database_name: name, database_id: id }],
+    durable_objects: { bindings: [{ name: "KEY_LIMITER", class_name: "KeyLimiter" }] },
+    ratelimits: [
+      { name: "ADMIN_SIGN_IN_IP_RATE_LIMIT", namespace_id: "1", simple: { limit: 200, period: 60 } },
+    ],
+  };
+  return { name, ...bindings, workers_dev: true, vars: {}, ...more } as Settings; // wrangler's type has members that it only fills in
 }
 
 const production = settings("store-orders", "5a1c7e0e-0000-0000-0000-000000000001", {
@@ -20,7 +26,9 @@ describe("npm run deploy", () => {
 
   it.for(["00000000-0000-0000-0000-000000000001", ""])("refuses the database id '%s'", (id, { expect }) => {
     expect(deployProblems(settings("store-orders", id))).toEqual([
-      'The database_id of store-orders is missing or a placeholder. Create the database with "npx wrangler d1 create store-orders", and write the id that it prints into wrangler.toml.',
+      expect.stringMatching(
+        /^The database_id of store-orders is missing .*"npx wrangler d1 create store-orders --location weur"/,
+      ),
     ]);
   });
 
@@ -33,11 +41,30 @@ describe("npm run deploy", () => {
   it("refuses a var that is wrong, and one that the Worker does not know", ({ expect }) => {
     const vars = { CORS_ORIGINS: "https://app.example/", ACCESS_WRITER: "mo@example.com" };
     expect(deployProblems({ ...production, vars })).toEqual([
-      "store-orders has a var that the Worker does not know: ACCESS_WRITER.",
+      "store-orders: The Worker knows no setting ACCESS_WRITER.",
       expect.stringMatching(/^store-orders: CORS_ORIGINS must list origins .*, not "https:.*"\.$/),
     ]);
-    const webhook = { ALERT_WEBHOOK_URL: "https://hooks.example" }; // its secret is in no file
-    expect(deployProblems({ ...production, vars: webhook })).toEqual([]);
+  });
+
+  it.for(["ADMIN_TOKEN", "ADMIN_READ_TOKEN", "ALERT_WEBHOOK_URL", "ALERT_WEBHOOK_SECRET"])(
+    "refuses %s among the vars, and does not repeat its value",
+    (name, { expect }) => {
+      const vars = { [name]: "https://hooks.example/0123456789abcdef" };
+      const problems = deployProblems({ ...production, vars });
+      expect(problems).toEqual([expect.stringContaining(`"npx wrangler secret put ${name}"`)]);
+      expect(problems.join()).not.toContain("0123456789abcdef");
+    },
+  );
+
+  it.for<[string, Partial<Settings>]>([
+    ["DB", { d1_databases: [] }],
+    ["KEY_LIMITER", { durable_objects: { bindings: [] } }],
+    ["ADMIN_SIGN_IN_IP_RATE_LIMIT", { ratelimits: [] }],
+  ])("refuses an environment that lacks the binding %s", ([name, without], { expect }) => {
+    const lacking = settings("store-orders-staging", STAGING_ID, without);
+    expect(deployProblems(lacking, production)).toEqual([
+      `store-orders-staging lacks the binding ${name}: each environment of wrangler.toml needs its own.`,
+    ]);
   });
 
   it.for<[string, Settings]>([

@@ -1,8 +1,8 @@
 /** The admin token in `.dev.vars`: whatever starts is what the file says. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { ensureLocalToken } from "../../../src/tools/local-token.ts";
+import { ensureLocalToken, readAdminToken } from "../../../src/tools/local-token.ts";
 import { temporaryFolder } from "../../support/cli.ts";
 
 const file = join(temporaryFolder(), "vars");
@@ -16,6 +16,17 @@ describe("a token in the file", () => {
   ])("is taken: %j", (text, { expect }) => {
     writeFileSync(file, text);
     expect(ensureLocalToken(file)).toBe(LETTERS);
+  });
+
+  it.for([
+    ["UTF-8", "utf8"],
+    ["UTF-16", "utf16le"],
+  ] as const)("is taken from a file of %s that begins with a BOM", ([, encoding], { expect }) => {
+    writeFileSync(file, `\uFEFFADMIN_TOKEN=${LETTERS}\r\nOTHER=ä\r\n`, encoding);
+    expect(readAdminToken(file)).toBe(LETTERS);
+    expect(ensureLocalToken(file)).toBe(LETTERS);
+    // wrangler reads the file too.
+    expect(readFileSync(file, "utf8")).toBe(`ADMIN_TOKEN=${LETTERS}\r\nOTHER=ä\r\n`);
   });
 
   it.for(["$x", "\\$x", "#x", '"', "'", "`", "\\n", " x", "ë"])(

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { urlOf } from "../../platform/request-url.ts";
+import { isOwnOrigin } from "../../platform/request-url.ts";
 
 /** Any site may link to a page. */
 export const refuseChangesOfOtherSites = createMiddleware<AppEnv>(async (c, next) => {
@@ -15,7 +15,7 @@ export const refuseChangesOfOtherSites = createMiddleware<AppEnv>(async (c, next
 export function refuseOtherSites(c: Context<AppEnv>): void {
   const origin = c.req.header("Origin");
   const site = c.req.header("Sec-Fetch-Site") ?? "none";
-  const isOwn = origin === undefined || origin === urlOf(c.req.raw).origin;
+  const isOwn = origin === undefined || isOwnOrigin(origin, c.req.raw);
   if (isOwn && (site === "same-origin" || site === "none")) return;
   throw new ApiError(
     "other_site",

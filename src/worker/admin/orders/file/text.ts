@@ -1,4 +1,5 @@
 /** The bytes of a file as text in its encoding, and the lines of this text. Pure. */
+import { encodingOf } from "../../../text/text.ts";
 
 /** `line` counts from 1: lines of the file, or elements of its array. */
 export type Line = { readonly line: number; readonly text: string };
@@ -38,12 +39,6 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
     yield decoder.decode(next, { stream: true });
   }
   yield (decoder ?? new TextDecoder()).decode(start);
-}
-
-/** A file begins with a character of ASCII, so a zero byte beside it means UTF-16 without a mark. */
-function encodingOf([first, second]: Uint8Array): string {
-  if ((first === 0xfe && second === 0xff) || first === 0) return "utf-16be";
-  return (first === 0xff && second === 0xfe) || second === 0 ? "utf-16le" : "utf-8";
 }
 
 /** Ends with a problem at a line that is too long. */
