@@ -8,6 +8,7 @@ import packageJson from "../../package.json" with { type: "json" };
 import { hasKey } from "../worker/key/key.ts";
 import { accessFor } from "./access.ts";
 import { wholeNumber } from "./arguments.ts";
+import { addBackupCommand } from "./commands/backup.ts";
 import { addFindCommand } from "./commands/find-key.ts";
 import { addOrderFileCommands } from "./commands/load-orders.ts";
 import { addSmokeCommand } from "./commands/smoke.ts";
@@ -66,6 +67,7 @@ function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => voi
   addOrderFileCommands(program, session);
   addTailCommand(program, session);
   addSmokeCommand(program, session);
+  addBackupCommand(program, session);
   return program;
 }
 

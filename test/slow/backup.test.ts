@@ -1,92 +1,138 @@
-/** The backup of docs/runbook.md, as wrangler and the command line export it, and its restore. */
-import { describe, it } from "vitest";
-import { runAdmin } from "../support/cli.ts";
-import { ADMIN_TOKEN, LIST, openService } from "../support/service.ts";
+/** `store-orders backup` and its restore with wrangler, as docs/runbook.md has them, on the data of `npm start`. */
+import { globSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeAll, describe, it } from "vitest";
+import { TABLES } from "../../src/cli/commands/backup.ts";
+import { LOCAL_ENV, wranglerCommand } from "../../src/tools/wrangler.ts";
+import { type Finished, runAdmin, runProcess, runProgram, temporaryFolder } from "../support/cli.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
+import { freePort, spawnStart } from "../support/start.ts";
 
-/**
- * Lost after a restore. But the command line exports the orders, triggers write the untold keys, and
- * operators sign in again.
- */
-const NOT_EXPORTED = ["alerts", "console_sessions", "order_changes", "orders", "untold_keys"];
-/** How wrangler exports a local database: whether without schema, whether without rows, and the tables. */
-const EXPORT = "PRAGMA miniflare_d1_export(?,?,?);";
+/** Lost after a restore. Triggers write the changes and the untold keys, and operators sign in again. */
+const NOT_SAVED = ["alert_receivers", "alerts", "console_sessions", "order_changes", "untold_keys"];
+const [MIN, MAX] = ["-9223372036854775808", "9223372036854775807"];
+const TOKEN = "0123456789abcdef0123456789abcdef";
+/** A written-out \n beside a line feed, and what could end a line, a text or a statement of SQL. */
+const NOTE = "C:\\new\nx\r\n'; delete from plans; -- ' /* \u{1F43E} \t";
 
-const lines = codeBlocks(readText("docs/runbook.md")).flatMap(({ text }) => text.split("\n"));
-const exportLines = lines.filter((line) => /(?:d1|orders) export /.test(line));
-const tables = exportLines.flatMap((line) =>
-  [...line.matchAll(/--table (\w+)/g)].map(([, table = ""]) => table),
-);
-/** What the restore runs before the tables, and after them. */
-const [deleteRows = "", countKeys = ""] = lines
-  .flatMap((line) => /d1 execute .*--command "(.*)"/.exec(line)?.[1] ?? [])
-  .filter((sql) => /^(?:delete from|update) plans\b/.test(sql));
+const folder = temporaryFolder();
+const [before, after, file] = ["before", "after", "backup.sql"].map((name) => join(folder, name)) as [
+  string,
+  string,
+  string,
+];
+/** The keys of the demo plans, by name. */
+let keys: Record<string, string> = {};
+
+/** Runs `npm start` on a folder, and returns what the action returns. */
+async function withService<T>(data: string, action: (url: string, output: string) => Promise<T>): Promise<T> {
+  const port = await freePort();
+  const vars = join(folder, "vars");
+  const service = spawnStart("--port", String(port), "--persist-to", data, "--vars-file", vars);
+  await service.until("Ctrl-C stops it.");
+  const result = await action(`http://localhost:${port}`, service.output());
+  service.child.kill("SIGTERM");
+  await service.exited;
+  return result;
+}
+
+function call(url: string, name: string, path = "", method = "GET"): Promise<Response> {
+  const headers = { Authorization: `Bearer ${keys[name]}` };
+  return fetch(`${url}/v1/store/orders${path}`, { method, headers });
+}
+
+function openData(data: string): DatabaseSync {
+  const files = globSync(join(data, "v3/d1/miniflare-D1DatabaseObject/*.sqlite"));
+  return new DatabaseSync(files.find((each) => !each.endsWith("metadata.sqlite")) ?? "", {
+    readBigInts: true,
+  });
+}
+
+function wrangler(...args: string[]): Promise<Finished> {
+  return runProcess(process.execPath, wranglerCommand(args), LOCAL_ENV);
+}
+
+beforeAll(async () => {
+  writeFileSync(join(folder, "vars"), `ADMIN_TOKEN=${TOKEN}\n`);
+  await withService(before, async (url, output) => {
+    keys = Object.fromEntries(
+      [...output.matchAll(/demo (\w+) +(sok_\w+)/g)].map(([, name, key]) => [name, key]),
+    );
+    const orders = [MIN, MAX].flatMap((end) => [
+      `{"id":${end},"petId":${end},"shipDate":"2026-11-21T12:00:00Z","complete":true}`,
+      `{"id":${end.replace(/.$/, "0")},"petId":${end}}`,
+    ]);
+    const env = { ADMIN_URL: url, ADMIN_TOKEN: TOKEN };
+    const admin = async (args: string[], input = "") => {
+      const { code, err } = await runAdmin(args, env, { input });
+      if (code !== 0) throw new Error(err);
+    };
+    await admin(["orders", "load", "-"], orders.join("\n"));
+    for (const id of [MIN, MAX]) await call(url, "business", `/${id}`, "DELETE");
+    await admin(["bans", "set", "demo free", "--for", "1h", "--reason", "a test"]);
+    await admin(["keys", "update", "demo pro", "--note", NOTE.replaceAll(/[\r\t]/g, "")]);
+  });
+  const db = openData(before);
+  db.exec(`insert into orders (id, quantity, version) values (7000, ${MAX}, ${MAX}), (7001, ${MIN}, 1)`);
+  const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000)`;
+  db.prepare(
+    `${numbers} insert into api_keys (id, name, note, plan, created_at, version)
+      select printf('key_%012d', i), 'key ' || i, ?, 'free', i, ${MAX} from n`,
+  ).run(NOTE);
+  db.exec(
+    `${numbers} insert into key_secrets (hash, key_id, hint, created_at)
+      select printf('%064x', i * 7919 % 2003), printf('key_%012d', i), 'sok_…abcd', i from n`,
+  );
+  db.exec(
+    `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
+      values (86400, 'key_000000000001', ${MAX}, 0, 0, ${MAX}, '[${MAX}]')`,
+  );
+  db.close();
+});
 
 describe("a backup", () => {
-  it("makes only files that git ignores", ({ expect }) => {
-    const files = exportLines.flatMap((line) => /(?: > | --output )([\w-]+\.\w+)/.exec(line)?.[1] ?? []);
-    expect(files).toEqual(["tables.sql", "orders.ndjson"]);
+  it("has every table that is not left out on purpose", ({ expect }) => {
+    const db = openData(before);
+    const tables = db
+      .prepare("select name from sqlite_master where type = 'table' and sql is not null")
+      .all();
+    const names = tables.map(({ name }) => String(name)).filter((name) => !/^(_cf_|d1_|sqlite_)/.test(name));
+    expect([...TABLES, ...NOT_SAVED].toSorted()).toEqual(names.toSorted());
+  });
+
+  it("is written to a file that git ignores", ({ expect }) => {
+    const lines = codeBlocks(readText("docs/runbook.md")).flatMap(({ text }) => text.split("\n"));
+    const files = lines.flatMap((line) => / backup (\S+)/.exec(line)?.[1] ?? []);
+    expect(files).toEqual(["backup.sql"]);
     expect(readText(".gitignore").split("\n")).toEqual(expect.arrayContaining(files));
   });
 
-  it("has every table that is not left out on purpose", async ({ expect }) => {
-    const { db } = await openService();
-    const { results } = await db
-      .prepare(
-        "select name from sqlite_master where type = 'table' and name not glob '_cf_*' and sql not null",
-      )
-      .all<{ name: string }>();
-    const all = results.map(({ name }) => name).filter((name) => !/^(d1_|sqlite_)/.test(name));
-    expect([...tables, ...NOT_EXPORTED].toSorted()).toEqual(all.toSorted());
-  });
+  it("restores every row, and every key goes on", { timeout: 400_000 }, async ({ expect }) => {
+    const saved = await runProgram("src/cli/main.ts", ["backup", file, "--local", before]);
+    expect(saved).toMatchObject({ code: 0, err: "" });
+    const local = ["DB", "--env=", "--local", "--persist-to", after];
+    await wrangler("d1", "migrations", "apply", ...local);
+    const restored = await wrangler("d1", "execute", ...local, "--file", file);
+    expect(restored.code, restored.out + restored.err).toBe(0);
 
-  it("restores keys, plans, the audit log, and orders with all digits", async ({ expect }) => {
-    const { url, db, binding, admin, call } = await openService();
-    const env = { ADMIN_URL: url.href, ADMIN_TOKEN };
-    const loadOrders = (input: string, ...options: string[]) =>
-      runAdmin(["--json", "orders", "load", "-", ...options], env, { input });
-    const audit = async () => (await admin("GET", "/audit?limit=500")).body.audit as unknown[]; // compared only
-    const plans = () => db.prepare("select * from plans order by id").all();
-
-    const { key } = (await admin("POST", "/keys", { name: "kept", plan: "free", note: "two\nlines" })).body;
-    const revoked = (await admin("POST", "/keys", { name: "revoked", plan: "free" })).body;
-    await admin("DELETE", `/keys/${revoked.id}`);
-    const members = '"petId":9007199254740995,"quantity":1,"shipDate":"2026-11-21T12:00:00.000Z"';
-    await loadOrders(
-      `{"id":9007199254740992}\n{"id":9007199254740993,${members},"complete":true}\n{"id":9223372036854775807}\n{"id":5}\n{"id":6}\n{"id":7}`,
-    );
-    await call(key, `${LIST}/5`, { method: "DELETE" });
-    await loadOrders('{"id":5,"status":"shipped"}', "--restore-cancelled");
-    const statements = await exportTables(await binding(), tables);
-    const { out: exported } = await runAdmin(["orders", "export"], env);
-    const [plansBefore, keysBefore] = [await plans(), (await admin("GET", "/keys")).text];
-    const auditBefore = await audit();
-    const cancelledBefore = (await admin("GET", "/orders/cancelled")).body;
-    const listBefore = await (await call(key, LIST)).text();
-
-    await openService(); // deletes all rows
-    await db.batch([...deleteRows.split("; "), ...statements].map((sql) => db.prepare(sql)));
-    await db.prepare(countKeys).run();
-    const loaded = await loadOrders(exported, "--restore-cancelled");
-    expect(JSON.parse(loaded.out)).toMatchObject({ inserted: 6, refused: 0 });
-
-    expect((await plans()).results).toEqual(plansBefore.results);
-    expect((await admin("GET", "/keys")).text).toBe(keysBefore);
-    expect((await admin("GET", "/orders/cancelled")).body).toEqual(cancelledBefore);
-    // After that of the load, which is the first.
-    expect((await audit()).slice(1)).toEqual(auditBefore);
-    const list = await call(key, LIST);
-    expect([list.status, await list.text()]).toEqual([200, listBefore]);
-    expect(listBefore).toContain(`{"id":9007199254740993,${members},"complete":true}`);
-    expect((await call(revoked.key, LIST)).status).toBe(401);
-    expect((await runAdmin(["orders", "export"], env)).out).toBe(exported);
+    const [old, fresh] = [openData(before), openData(after)];
+    for (const table of TABLES) {
+      const rowsOf = (db: DatabaseSync) => db.prepare(`select * from ${table} order by 1, 2`).all();
+      expect(rowsOf(old).length, table).toBeGreaterThan(0);
+      expect(rowsOf(fresh), table).toEqual(rowsOf(old));
+    }
+    const orders = old.prepare("select json from order_json order by id").all();
+    old.close();
+    fresh.close();
+    expect(orders.at(0)?.json).toBe(`{"id":${MIN.replace(/.$/, "0")},"petId":${MIN}}`);
+    await withService(after, async (url) => {
+      const listed = await call(url, "business");
+      expect([listed.status, await listed.text()]).toEqual([
+        200,
+        `[${orders.map(({ json }) => json).join()}]`,
+      ]);
+      expect((await call(url, "free")).status).toBe(429); // the ban of an operator
+    });
   });
 });
-
-async function exportTables(db: D1Database, tables: readonly string[]): Promise<string[]> {
-  const [rows = []] = await db
-    .prepare(EXPORT)
-    .bind(true, false, ...tables)
-    .raw<string[]>();
-  return rows;
-}
