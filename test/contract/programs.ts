@@ -70,6 +70,7 @@ export const EXPECTED = {
     { id: 1, petId: 7, quantity: 2, shipDate: "2026-11-24T09:00:00.000Z", complete: false },
     { id: 2, petId: 7, quantity: 1 },
   ],
+  hasEtag: true,
   cancelled: 204,
   conflict: { status: 409, code: "order_already_shipped" },
   limited: { status: 429, code: "rate_limit_exceeded", waitsSeconds: true },

@@ -1,11 +1,12 @@
 /** Lists and cancels with the client that hey-api generates. It is copied beside `generated`. */
 import { client } from "./generated/hey-api/client.gen.ts";
-import { cancelOrder, listOrders } from "./generated/hey-api/sdk.gen.ts";
+import { cancelOrder, headOrders, listOrders } from "./generated/hey-api/sdk.gen.ts";
 import { isWholeSeconds, type Keys, type Outcome } from "./outcome.ts";
 
 export async function run(keys: Keys): Promise<Outcome> {
   client.setConfig({ auth: keys.usable });
   const listed = await listOrders();
+  const head = await headOrders();
   const cancelled = await cancelOrder({ path: { orderId: 1 } });
   const conflict = await cancelOrder({ path: { orderId: 2 } });
   const limited = await listOrders({ auth: keys.exhausted });
@@ -14,6 +15,7 @@ export async function run(keys: Keys): Promise<Outcome> {
   void listed.data?.[0]?.status;
   return {
     listed: listed.data ?? [],
+    hasEtag: head.response?.headers.has("ETag") ?? false,
     cancelled: cancelled.response?.status,
     conflict: { status: conflict.error?.status, code: conflict.error?.code },
     limited: {

@@ -10,6 +10,7 @@ export async function run(keys: Keys): Promise<Outcome> {
   const cancel = (orderId: number) =>
     client.DELETE("/store/orders/{orderId}", { params: { path: { orderId } } });
   const listed = await client.GET("/store/orders");
+  const head = await client.HEAD("/store/orders");
   const cancelled = await cancel(1);
   const conflict = await cancel(2);
   const limited = await clientWith(keys.exhausted).GET("/store/orders");
@@ -22,6 +23,7 @@ export async function run(keys: Keys): Promise<Outcome> {
   void listed.data?.[0]?.status;
   return {
     listed: listed.data ?? [],
+    hasEtag: head.response.headers.has("ETag"),
     cancelled: cancelled.response.status,
     conflict: { status: conflict.error?.status, code: conflict.error?.code },
     limited: {

@@ -9,6 +9,8 @@ export type Keys = {
 /** Order 1 is pending, order 2 has shipped. */
 export type Outcome = {
   readonly listed: readonly { readonly id?: number; readonly shipDate?: string }[];
+  /** Whether HEAD has the ETag of the list. */
+  readonly hasEtag: boolean;
   /** The status of cancelling order 1. */
   readonly cancelled: number | undefined;
   /** The error of cancelling order 2. */

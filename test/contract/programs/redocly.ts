@@ -1,10 +1,11 @@
 /** Lists and cancels with the client that Redocly generates. It is copied beside `generated`. */
-import { cancelOrder, configure, listOrders } from "./generated/client.ts";
+import { cancelOrder, configure, headOrders, listOrders } from "./generated/client.ts";
 import { isWholeSeconds, type Keys, type Outcome } from "./outcome.ts";
 
 export async function run(keys: Keys): Promise<Outcome> {
   configure({ auth: { bearer: keys.usable }, retry: { retries: 0 } });
   const listed = await listOrders();
+  const head = await headOrders();
   const cancelled = await cancelOrder({ path: { orderId: 1 } });
   const conflict = await cancelOrder({ path: { orderId: 2 } });
   configure({ auth: { bearer: keys.exhausted } });
@@ -16,6 +17,7 @@ export async function run(keys: Keys): Promise<Outcome> {
   void listed.data?.[0]?.status;
   return {
     listed: listed.data ?? [],
+    hasEtag: head.response.headers.has("ETag"),
     cancelled: cancelled.response.status,
     conflict: { status: conflict.error?.status, code: conflict.error?.code },
     limited: {
