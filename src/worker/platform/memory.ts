@@ -1,6 +1,6 @@
 /**
- * How an isolate's 128 MB are shared, in bytes. Lists take up to 64 MB. An upload of a JSON array takes up to
- * 44 MB, because it is in memory as form, file, text and values. The rest is for code and requests.
+ * How an isolate's 128 MB are shared, in bytes. Lists take up to 64 MB. An upload takes up to 56 MB with
+ * garbage, 34 of them for the form and its file. The file is read in pieces. The rest is for code and requests.
  */
 
 const MB = 1024 * 1024;

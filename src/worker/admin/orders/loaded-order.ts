@@ -57,11 +57,13 @@ export type CheckOrder = (value: unknown, place: number) => Checked<LoadedOrder>
 
 /** Checks the values of one file or request. A repeated id is refused with the place where it stood first. */
 export function orderChecker(unit: "line" | "element"): CheckOrder {
-  const places = new Map<string, number>();
+  // A text would hold the piece of the file that the text was cut from.
+  const places = new Map<number | bigint, number>();
   return (value, place) => {
     const checked = check(loadedOrder, value);
     if (!checked.ok) return checked;
-    const { id } = checked.output;
+    const { id: digits } = checked.output;
+    const id = digits.length > 15 ? BigInt(digits) : Number(digits);
     const first = places.get(id);
     if (first === undefined) {
       places.set(id, place);
@@ -82,6 +84,6 @@ export function normaliseShipDate(text: string): string | undefined {
 }
 
 /** Nearly every date of a file is in this form, and this check takes a tenth of the time. */
-function isNormal(text: string): boolean {
+export function isNormal(text: string): boolean {
   return text.length === "2026-11-21T10:00:00.000Z".length && new Date(text).toJSON() === text;
 }

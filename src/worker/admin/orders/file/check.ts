@@ -1,7 +1,14 @@
 /** Reads a whole file before its first order is stored: what is wrong with the file, and what people should know. Pure. */
 import { counted, formatNumber } from "../../../text/format.ts";
 import type { LoadedOrder } from "../loaded-order.ts";
-import { type AskNear, findRounded, type LongNumber, longNumbersOf, type Rounded } from "./near.ts";
+import {
+  type AskNear,
+  findRounded,
+  isLong,
+  type LongNumber,
+  type Rounded,
+  roundedMembersOf,
+} from "./near.ts";
 import type { ReadLine, RefusedLine } from "./read.ts";
 import { isBeyondDoubles } from "./rounded.ts";
 import type { Problem } from "./text.ts";
@@ -32,7 +39,7 @@ export async function checkFile(
 ): Promise<CheckedFile> {
   const refusedLines: RefusedLine[] = [];
   const seen = { orders: 0, large: 0, forms: new Map<Form, number>() };
-  const [ids, long]: [string[], LongNumber[]] = [[], []];
+  const [ids, members]: [bigint[], LongNumber[]] = [[], []];
   let [refused, chars] = [0, 0];
   const wrong = (reason: string) => ({ kind: "wrong" as const, reason, refused, refusedLines });
   for await (const each of lines) {
@@ -41,8 +48,8 @@ export async function checkFile(
     if ("order" in each) {
       seen.orders++;
       if (isLarge(each.order)) seen.large++;
-      if (each.order.id.length > 15) ids.push(each.order.id);
-      long.push(...longNumbersOf(each.order));
+      if (isLong(each.order.id)) ids.push(BigInt(each.order.id));
+      members.push(...roundedMembersOf(each.order));
     } else {
       refused++;
       chars += each.text.length + each.reason.length;
@@ -57,7 +64,7 @@ export async function checkFile(
   const complete = (form: "1" | "empty" | "something else") => seen.forms.get(`complete is ${form}`) ?? 0;
   if (complete("1") > 0 && complete("empty") > 0 && complete("something else") === 0)
     return wrong(FALSE_IS_EMPTY);
-  const rounded = await findRounded(ids, long, askNear);
+  const rounded = await findRounded(ids, members, askNear);
   const reason = describeRounded(rounded);
   if (reason !== undefined && !allowsRounded) return { kind: "rounded", reason, refused, refusedLines };
   const isEmpty = complete("empty") > 0 && complete("empty") === seen.orders + refused;

@@ -27,85 +27,82 @@ export type Rounded = {
 /** A few ids may be numbers that a double holds by chance. */
 const MIN_OF_DOUBLES = 5;
 
-export function longNumbersOf(order: LoadedOrder): readonly LongNumber[] {
-  const { id } = order;
-  return (["id", "petId", "quantity"] as const).flatMap((member) => {
+export function isLong(digits: string | null | undefined): digits is string {
+  return digits != null && digits.length > MAX_SAFE_DIGITS;
+}
+
+/** Returns the pet and the quantity, if a program may have rounded them. */
+export function roundedMembersOf(order: LoadedOrder): readonly LongNumber[] {
+  return (["petId", "quantity"] as const).flatMap((member) => {
     const value = order[member];
-    if (typeof value !== "string" || value.length <= MAX_SAFE_DIGITS) return [];
-    const isAsked = roundedFrom(value) !== undefined || (member === "id" && isBeyondDoubles(value));
-    return isAsked ? [{ id, member, value }] : [];
+    return isLong(value) && roundedFrom(BigInt(value)) ? [{ id: order.id, member, value }] : [];
   });
 }
 
 /** `ids` are the long ids of the file. */
 export async function findRounded(
-  ids: readonly string[],
-  long: readonly LongNumber[],
+  ids: readonly bigint[],
+  members: readonly LongNumber[],
   askNear: AskNear,
 ): Promise<Rounded> {
-  const sorted = ids.map(BigInt).sort(byValue);
-  const asked = long
-    .map(withRange)
-    .sort((a, b) => byMember(a, b) || byValue(BigInt(a.value), BigInt(b.value)));
+  const sorted = ids.toSorted((a, b) => (a < b ? -1 : 1));
   const near: (LongNumber & { near: string })[] = [];
-  const pairs = [...pairsIn(ids)];
+  const pairs = [...pairsIn(sorted)];
+  const beyond = sorted.filter(isBeyondDoubles);
   let isNew = false;
-  for (let start = 0; start < asked.length; start += MAX_ASKED) {
-    const part = asked.slice(start, start + MAX_ASKED);
-    const { found } = await askNear({ asked: part, known: knownIn(sorted, part) });
+  for (const [asked, known] of questions(sorted, members)) {
+    const { found } = await askNear({ asked, known });
     for (const { index, near: stored } of found) {
-      const each = part[index];
+      const each = asked[index];
       if (each === undefined) continue;
-      isNew ||= each.member === "id" && isBeyondDoubles(each.value);
+      const { id, member, value } = each;
+      isNew ||= member === "id" && isBeyondDoubles(BigInt(value));
       if (stored === null) continue;
-      if (roundedFrom(each.value))
-        near.push({ id: each.id, member: each.member, value: each.value, near: stored });
-      else pairs.push([each.value, stored]);
+      if (roundedFrom(BigInt(value))) near.push({ id, member, value, near: stored });
+      else pairs.push([value, stored]);
     }
   }
-  const beyond = ids.filter(isBeyondDoubles);
   const isOfDoubles = isNew && beyond.length >= MIN_OF_DOUBLES && beyond.every(isOfDouble);
   return { near, pairs, ofDoubles: isOfDoubles ? beyond.length : 0 };
 }
 
-function withRange(number: LongNumber): Asked {
-  const { from, to } = roundedFrom(number.value) ?? doubleRange(number.value);
+/** Each question has as many ids as a query can take, and those of the file that lie between them. */
+function* questions(
+  sorted: readonly bigint[],
+  members: readonly LongNumber[],
+): Generator<readonly [readonly Asked[], readonly string[]]> {
+  for (let start = 0; start < sorted.length; start += MAX_ASKED) {
+    const asked = sorted.slice(start, start + MAX_ASKED).flatMap((id) => {
+      const range = roundedFrom(id) ?? (isBeyondDoubles(id) ? doubleRange(id) : undefined);
+      return range ? [askedOf({ id: String(id), member: "id", value: String(id) }, range)] : [];
+    });
+    const [first, last] = [asked[0], asked.at(-1)];
+    if (first === undefined || last === undefined) continue;
+    // A range is not wider than 20,000.
+    const [from, to] = [BigInt(first.from), BigInt(last.to)];
+    let [low, high] = [start, start + MAX_ASKED];
+    while (low > 0 && (sorted[low - 1] ?? from) >= from) low--;
+    while (high < sorted.length && (sorted[high] ?? to) <= to) high++;
+    yield [asked, sorted.slice(low, high).map(String)];
+  }
+  for (let start = 0; start < members.length; start += MAX_ASKED) {
+    const asked = members.slice(start, start + MAX_ASKED).flatMap((each) => {
+      const range = roundedFrom(BigInt(each.value));
+      return range ? [askedOf(each, range)] : [];
+    });
+    yield [asked, []];
+  }
+}
+
+function askedOf(number: LongNumber, { from, to }: { readonly from: bigint; readonly to: bigint }): Asked {
   return { ...number, from: String(from), to: String(to) };
 }
 
-function byValue(a: bigint, b: bigint): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-/** Ids come first. */
-function byMember(a: LongNumber, b: LongNumber): number {
-  return Number(a.member !== "id") - Number(b.member !== "id");
-}
-
-function knownIn(sorted: readonly bigint[], part: readonly Asked[]): readonly string[] {
-  const ofIds = part.filter(({ member }) => member === "id");
-  const [first, last] = [ofIds[0], ofIds.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const [from, to] = [BigInt(first.from), BigInt(last.to)];
-  return sorted.slice(placeOf(from, sorted), placeOf(to + 1n, sorted)).map(String);
-}
-
-/** Returns the place of the first id that is not below this one. */
-function placeOf(id: bigint, sorted: readonly bigint[]): number {
-  let [low, high] = [0, sorted.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((sorted[middle] ?? id) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function* pairsIn(ids: readonly string[]): Generator<readonly [string, string]> {
-  const byDouble = new Map<number, string>();
-  for (const id of ids) {
-    const first = byDouble.get(Number(id));
-    if (first === undefined) byDouble.set(Number(id), id);
-    else yield [first, id];
+/** Ids that are one double stand beside each other. */
+function* pairsIn(sorted: readonly bigint[]): Generator<readonly [string, string]> {
+  let first: bigint | undefined;
+  for (const id of sorted) {
+    if (first !== undefined && Number(first) === Number(id)) yield [String(first), String(id)];
+    else first = id;
   }
 }

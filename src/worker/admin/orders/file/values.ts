@@ -1,7 +1,7 @@
 /** The forms in which programs write the values of orders. What has one meaning only is read. Pure. */
 import { isRecord } from "../../../text/check-schema.ts";
 import { parseRfc3339 } from "../../../text/time.ts";
-import { LEFT_OUT } from "../loaded-order.ts";
+import { isNormal, LEFT_OUT } from "../loaded-order.ts";
 
 /** A form that the result of a load counts, because the program may have meant something else. */
 export type Form =
@@ -51,6 +51,7 @@ const DATE_TIME =
  * d3 (no seconds) write. A day is its midnight in UTC.
  */
 function readShipDate(text: string, forms: Form[]): string | undefined {
+  if (isNormal(text)) return text;
   const day = /^\d{4}-\d\d-\d\d$/.test(text);
   const parts = DATE_TIME.exec(day ? `${text} 00:00Z` : text);
   if (!parts) return undefined;

@@ -13,7 +13,7 @@ import {
   refusedText,
 } from "../../../admin/orders/file/load.ts";
 import { type RefusedLine, readOrders } from "../../../admin/orders/file/read.ts";
-import { MAX_ORDERS_PER_LOAD, ORDER_MEMBERS } from "../../../admin/orders/loaded-order.ts";
+import { ORDER_MEMBERS } from "../../../admin/orders/loaded-order.ts";
 import { fileLoad } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -32,6 +32,8 @@ const REFUSED_LINES_SHOWN = 100;
 const LIMITS = { orders: 100_000, refused: 10_000, refusedChars: 500_000 };
 /** A piece takes some milliseconds. Then other requests get their turn. */
 const PIECE_BYTES = 64 * 1024;
+/** A request has a limit of D1 queries, and a batch holds an isolate for some 100 ms. */
+const BATCH_ORDERS = 2_000;
 /** In an address, which takes up to three characters for a byte. */
 const MAX_DOWNLOAD_CHARS = 400_000;
 
@@ -89,7 +91,7 @@ export const loadPages = new Hono<AppEnv>()
     let progress: LoadProgress = NOTHING_LOADED;
     if (checkedFile.kind === "ready") {
       const send = (text: string) => orderCalls.load.run(inputOf(c, { query, text }));
-      for await (progress of loadInBatches(read(), send, MAX_ORDERS_PER_LOAD));
+      for await (progress of loadInBatches(read(), send, BATCH_ORDERS));
     }
     const isDryRun = query["dry-run"];
     return page(
