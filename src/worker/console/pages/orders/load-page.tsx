@@ -85,7 +85,10 @@ export const loadPages = new Hono<AppEnv>()
     const checkedFile = await checkFile(
       read(),
       LIMITS,
-      (question) => orderCalls.near.run(inputOf(c, { text: JSON.stringify(question) })),
+      async (question) => {
+        await scheduler.wait(0); // other requests get their turn
+        return orderCalls.near.run(inputOf(c, { text: JSON.stringify(question) }));
+      },
       allowsRounded,
     );
     let progress: LoadProgress = NOTHING_LOADED;
