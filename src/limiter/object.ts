@@ -237,7 +237,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
       : { outbox: before.outbox, hasNews: false };
     const state = { ...before, ...counters, outbox, loaded: this.#policies.loaded };
     if (banChanged || hasNews) this.#store.save(state, nowMs);
-    else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call.cost ?? 1, nowMs);
+    else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call, nowMs);
     else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
     this.#reportIfDue(nowMs);
     return verdict;
@@ -272,10 +272,11 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   /** Stores the counts and the usage with a reserve, unless the stored counts cover them. */
-  #saveAdmitted(state: State, quota: Quota, cost: number, nowMs: number): void {
+  #saveAdmitted(state: State, quota: Quota, { cost = 1, settleId }: Call, nowMs: number): void {
     const reserve = reserveOf(quota);
-    if (this.#store.covers(state, reserve)) this.#store.adopt(state);
-    else if (reserve === 0) this.#store.save(state, nowMs);
+    // A cost that is to be settled needs a write, so a block would save none.
+    if (settleId !== undefined || reserve < cost) this.#store.save(state, nowMs);
+    else if (this.#store.covers(state, reserve)) this.#store.adopt(state);
     else {
       const counts = countsOf(spend(quota, reserve), state.counts, nowMs);
       const outbox = withReserve(state.outbox, Math.floor(reserve / cost));

@@ -38,9 +38,9 @@ export class Store {
     return this.#state;
   }
 
-  /** Whether the counts need no write, because an earlier write has reserved them. */
+  /** Whether the state needs no write, because an earlier write has reserved its counts. */
   covers(state: State, reserve: number): boolean {
-    return covers(this.#stored.counts, state.counts, reserve);
+    return covers(this.#stored, state, reserve);
   }
 
   /** Takes a state that the next save or flush stores. */

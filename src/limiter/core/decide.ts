@@ -25,10 +25,9 @@ import {
   type Quota,
   quotaAt,
   spend,
+  startOf,
   type WindowView,
 } from "./windows.ts";
-
-const DAY_MS = 86_400_000;
 
 /** Facts about the key that come back with each verdict, such as the name of its plan. */
 export type Facts = Readonly<Record<string, string | number | boolean | null>>;
@@ -56,7 +55,7 @@ export type Policy = {
   /** The id of a ban for strikes that has been lifted. */
   readonly pardonedBan?: string | undefined;
   readonly facts?: Facts | undefined;
-  /** Limits that replace `limits` at a UTC midnight, so that no window has two limits. */
+  /** Limits that replace `limits` when each of their windows begins, so that no window has two limits. */
   readonly later?: { readonly fromMs: number; readonly limits: readonly Limit[] } | undefined;
 };
 
@@ -155,7 +154,8 @@ export function decide(
       counters: { ...counters, counts, reserves },
     };
   }
-  const tooSmall = quota.find(({ limit }) => cost > limit);
+  // A limit of 0 refuses every request: then nothing is wrong with the cost of this request.
+  const tooSmall = quota.find(({ limit }) => limit > 0 && cost > limit);
   if (tooSmall) return { verdict: { kind: "too_costly", window: tooSmall, ...decided }, counters };
   const { bans } = policy;
   const after = bans === undefined ? penalty : recordRefusal(penalty, bans, key, window, nowMs);
@@ -196,7 +196,9 @@ export function checkPolicy({ limits, later, bans, blocked }: Policy): void {
   if (blocked !== undefined) checkBlock(blocked);
   if (later === undefined) return;
   checkLimits(later.limits);
-  if (later.fromMs % DAY_MS !== 0) throw new RangeError("later: fromMs must be a UTC midnight");
+  for (const { name, seconds } of later.limits)
+    if (startOf(later.fromMs, seconds) !== later.fromMs)
+      throw new RangeError(`later: fromMs must be a time at which the window "${name}" begins`);
 }
 
 /** Throws a RangeError for a wrong end. */

@@ -11,6 +11,7 @@ import {
   hoursEndAtMs,
   isUrgent,
   newsDueAtMs,
+  NO_REQUESTS,
   type Outbox,
   unreportedHours,
   usageDueAtMs,
@@ -42,7 +43,8 @@ export function rowOf(state: State): Row {
 
 /** Fills in members that an older version did not store. A policy in another form is loaded again. */
 export function stateOf({ policyVersion, ...row }: Row): State {
-  const outbox = { ...EMPTY_OUTBOX, ...row.outbox };
+  const hours = row.outbox.hours.map((hour) => ({ ...NO_REQUESTS, ...hour }));
+  const outbox = { ...EMPTY_OUTBOX, ...row.outbox, hours };
   return { ...NEW_STATE, ...row, outbox, loaded: policyVersion === POLICY_VERSION ? row.loaded : undefined };
 }
 

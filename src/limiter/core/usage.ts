@@ -94,7 +94,7 @@ export const EMPTY_OUTBOX: Outbox = {
 /** A ban that the decision began, and the thresholds to check. */
 export type Event = { readonly begun: Ban | null; readonly thresholds: Thresholds | undefined };
 
-const NO_REQUESTS = { ...NO_FIGURES, refusedMinutes: [], limits: {} };
+export const NO_REQUESTS: Omit<HourUsage, "startMs"> = { ...NO_FIGURES, refusedMinutes: [], limits: {} };
 
 /**
  * Adds a verdict to the newest hour, a ban that began, and a threshold that was reached. `hasNews` says that a
@@ -142,7 +142,8 @@ function reachedThreshold(
   nowMs: number,
 ): ReachedThreshold | undefined {
   const window = quota.find((each) => each.name === name);
-  if (window === undefined) return undefined;
+  // A limit of 0 has no shares.
+  if (window === undefined || window.limit === 0) return undefined;
   const percent = Math.max(0, ...percents.filter((each) => 100 * window.used >= each * window.limit));
   const isSame = last?.window.startMs === window.startMs && last.window.limit === window.limit;
   if (percent === 0 || (isSame && percent <= last.percent)) return undefined;

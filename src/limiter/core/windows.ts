@@ -14,7 +14,7 @@ const MAX_REQUESTS = 1_000_000_000;
 /** A window's length: a number of seconds that divides a day, a week from Monday on, or a calendar month. */
 export type WindowLength = number | "month";
 
-/** Admits at most `requests` in each window. */
+/** Admits at most `requests` in each window, from 0 on. */
 export type Limit = { readonly name: string; readonly requests: number; readonly seconds: WindowLength };
 
 export const perMinute = (requests: number): Limit => ({ name: "minute", requests, seconds: 60 });
@@ -47,8 +47,8 @@ export function checkLimits(limits: readonly Limit[]): void {
     // The name is a quoted string in the headers.
     if (!/^[\w-]{1,32}$/.test(name))
       throw new RangeError(`limits: the name ${JSON.stringify(name)} must be 1 to 32 of A-Z a-z 0-9 _ -`);
-    if (!Number.isInteger(requests) || requests < 1 || requests > MAX_REQUESTS)
-      throw new RangeError(`limits: requests of "${name}" must be a whole number from 1 to ${MAX_REQUESTS}`);
+    if (!Number.isInteger(requests) || requests < 0 || requests > MAX_REQUESTS)
+      throw new RangeError(`limits: requests of "${name}" must be a whole number from 0 to ${MAX_REQUESTS}`);
     if (!isLength(seconds))
       throw new RangeError(
         `limits: seconds of "${name}" must divide a day, or be ${WEEK_SECONDS} or "month"`,
@@ -81,7 +81,7 @@ function viewOf({ seconds, startMs, used }: Count, name: string, limit: number):
   return { name, limit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
 }
 
-function startOf(atMs: number, seconds: WindowLength): number {
+export function startOf(atMs: number, seconds: WindowLength): number {
   if (seconds === "month") return startOfMonth(atMs, 0);
   const firstMs = seconds === WEEK_SECONDS ? FIRST_MONDAY_MS : 0;
   return Math.floor((atMs - firstMs) / (seconds * 1000)) * seconds * 1000 + firstMs;

@@ -259,6 +259,75 @@ describe("crashes", () => {
   });
 });
 
+describe("settlements that are delivered at least once", () => {
+  /** `final`: what the request has cost in the end, at most its cost; null: it is never settled. */
+  type Round = {
+    readonly cost: number;
+    readonly final: number | null;
+    readonly isDelivered: boolean;
+    readonly after: "crash" | "idle" | null;
+    /** The sender repeats all that it has delivered, because it does not know what has arrived. */
+    readonly isRepeated: boolean;
+  };
+  const rounds = (maxCost: number): fc.Arbitrary<Round[]> => {
+    const round = fc.integer({ min: 1, max: maxCost }).chain((cost) =>
+      fc.record<Round>({
+        cost: fc.constant(cost),
+        final: fc.option(fc.nat(cost), { freq: 4 }),
+        isDelivered: fc.boolean(),
+        after: fc.constantFrom("crash", "idle", null, null),
+        isRepeated: fc.boolean(),
+      }),
+    );
+    return fc.array(round, { minLength: 1, maxLength: 30 });
+  };
+
+  it("give back what was not used, once: no window admits more than its limit", async ({ expect }) => {
+    const property = (to: fc.Arbitrary<number>, maxCost: number) =>
+      fc.asyncProperty(to, rounds(maxCost), async (limit, all) => {
+        vi.setSystemTime(NOON);
+        const platform = new Platform(RateLimiter);
+        const call = { limits: [{ name: "month", requests: limit, seconds: "month" as const }] };
+        const delivered = new Map<string, number>();
+        const deliver = async (settleId: string, final: number) => {
+          delivered.set(settleId, final);
+          await platform.object.settle(settleId, final);
+        };
+        const admitted: { settleId: string | undefined; cost: number }[] = [];
+        const used = () =>
+          admitted.reduce((sum, { settleId = "", cost }) => sum + (delivered.get(settleId) ?? cost), 0);
+        for (const [i, { cost, final, isDelivered, after, isRepeated }] of all.entries()) {
+          const settleId = final === null ? undefined : `${i}`;
+          const { kind } = await platform.object.admit({ ...call, cost, settleId });
+          if (kind === "admitted") {
+            admitted.push({ settleId, cost });
+            expect(used()).toBeLessThanOrEqual(limit);
+            if (settleId !== undefined && final !== null && isDelivered) await deliver(settleId, final);
+          }
+          if (after === "crash") platform.crash();
+          if (after === "idle") await vi.advanceTimersByTimeAsync(2_100);
+          if (isRepeated) for (const each of delivered) await deliver(...each);
+        }
+      });
+    await fc.assert(property(fc.integer({ min: 1, max: 3 }), 2), { numRuns: runs(300) });
+    await fc.assert(property(fc.integer({ min: 300, max: 320 }), 160), { numRuns: runs(100) });
+  });
+
+  it("report each request, though a crash came before the exact count was stored", async ({ expect }) => {
+    receiver.fails = () => false;
+    receiver.hours.clear();
+    ReportingLimiter.policy = { limits: [{ name: "day", requests: 1_000, seconds: 86_400 }] };
+    const platform = new Platform(ReportingLimiter);
+    for (const settleId of ["a", "b", "c"]) {
+      await platform.object.admit({ settleId });
+      await platform.object.settle(settleId, 0);
+    }
+    platform.crash();
+    await platform.object.flush();
+    expect([...receiver.hours.values()].map(({ admitted }) => admitted)).toEqual([3]);
+  });
+});
+
 type Figures = {
   admitted: number;
   refused: number;

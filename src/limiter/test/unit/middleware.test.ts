@@ -203,7 +203,7 @@ describe("options", () => {
   });
 
   it.for<[option: string, options: Partial<RateLimitOptions>]>([
-    ["requests", { limits: [perMinute(0)] }],
+    ["requests", { limits: [perMinute(-1)] }],
     ["strikes", { bans: { strikes: 0 } }],
     ["timeoutMs", { timeoutMs: Number.NaN }],
     ["timeoutMs", { timeoutMs: 0 }],
@@ -213,7 +213,7 @@ describe("options", () => {
 
   it.for<[of: string, options: Partial<RateLimitOptions>]>([
     ["cost", { cost: () => Number.NaN }],
-    ["limits", { limits: () => [perMinute(0)] }],
+    ["limits", { limits: () => [perMinute(-1)] }],
     // A program in JavaScript can return it.
     ["key", { key: () => undefined as unknown as string }],
   ])("a wrong %s is an error, also where the host fails open", async ([, options], { expect }) => {

@@ -1,7 +1,15 @@
 /** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { banOf, NOTHING_COUNTED } from "../../core/decide.ts";
-import { type Call, type Policy, perDay, perMinute, RateLimiter, type Report } from "../../index.ts";
+import {
+  type Call,
+  type Policy,
+  perDay,
+  perMinute,
+  perMonth,
+  RateLimiter,
+  type Report,
+} from "../../index.ts";
 import { counted, Platform } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
@@ -91,12 +99,26 @@ describe("a reserve", () => {
     [10_000, 400, 41],
     [300, 20, 3],
     [1_000, 100_000, 101],
+    [100_000, 1_000_000, 1_001],
   ])("of %d a minute and %d a day: a request and a crash use %d", async ([minute, day, used], { expect }) => {
     const platform = new Platform(RateLimiter);
     const limits = [perMinute(minute), perDay(day)];
     await platform.object.admit({ limits });
     platform.crash();
     expect(await usedOf(platform, { limits })).toEqual([used, used]);
+  });
+});
+
+describe("a reserve that saves no write", () => {
+  it.for<[of: string, call: Call, used: number]>([
+    ["a cost above the block", { cost: 4_000 }, 4_000],
+    ["a cost that is to be settled", { settleId: "a" }, 1],
+  ])("is not made: %s", async ([, call, used], { expect }) => {
+    const platform = new Platform(RateLimiter);
+    const limits = [perMonth(100_000)];
+    await platform.object.admit({ ...call, limits });
+    platform.crash();
+    expect(await usedOf(platform, { limits })).toEqual([used]);
   });
 });
 
@@ -123,6 +145,7 @@ describe("a cost that is settled", () => {
     ({ object }) =>
       object.settle("a", cost);
   const crash: Step = (platform) => platform.crash();
+  const another: Step = ({ object }) => object.admit({ limits, cost: 8 });
 
   it.for<[settled: string, steps: Step[], used: number[]]>([
     ["lower gives back the rest", [reserve, settle(3)], [3, 3]],
@@ -133,6 +156,11 @@ describe("a cost that is settled", () => {
     ["once for two calls, since an answer was lost", [reserve, reserve, settle(3)], [3, 3]],
     ["after a crash gives back the rest", [reserve, crash, settle(3)], [3, 3]],
     ["and lost by a crash keeps the reserve", [reserve, settle(3), crash], [8, 8]],
+    [
+      "again after a crash takes nothing from others",
+      [reserve, settle(0), another, crash, settle(0)],
+      [8, 8],
+    ],
     ["and stored outlives a crash", [reserve, settle(3), () => pass(3 * SECOND), crash], [3, 3]],
     [
       "in the next minute leaves that minute alone",

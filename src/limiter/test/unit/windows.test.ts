@@ -3,6 +3,7 @@ import { parseList } from "structured-headers";
 import { describe, it } from "vitest";
 import {
   type Counters,
+  checkPolicy,
   decide,
   NOTHING_COUNTED,
   type Policy,
@@ -38,7 +39,7 @@ describe("limits", () => {
   it.for<[wrong: string, limits: Limit[], message: RegExp]>([
     ["none", [], /1 to 4 windows, not 0/],
     ["five", Array(5).fill(minute), /1 to 4 windows, not 5/],
-    ["requests of 0", [perMinute(0)], /requests of "minute"/],
+    ["requests of -1", [perMinute(-1)], /requests of "minute"/],
     ["requests of 1.5", [perMinute(1.5)], /requests of "minute"/],
     ["seconds that do not divide a day", [{ ...minute, seconds: 7 }], /seconds of "minute"/],
     ["seconds of more than a day", [{ ...minute, seconds: 172_800 }], /seconds of "minute"/],
@@ -100,6 +101,59 @@ describe("a settled cost", () => {
     const both = ask(NOTHING_COUNTED, [perMinute(9), perDay(99)]);
     const settled = settle(ask(both, [perDay(99)], "id"), "id", 1);
     expect(quotaAt(settled.counts, [perMinute(9), perDay(99)], NOW).map(({ used }) => used)).toEqual([5, 6]);
+  });
+});
+
+describe("a limit of 0", () => {
+  it("refuses each request until the window ends, whatever the request costs", ({ expect }) => {
+    for (const cost of [1, 4]) {
+      const { verdict } = decide(NOTHING_COUNTED, { limits: [perMinute(0), perDay(5)] }, KEY, { cost }, NOW);
+      expect(verdict.kind).toBe("limited");
+      expect(headersOf(counted(verdict))).toMatchObject({
+        "X-RateLimit-Limit": "0",
+        "Retry-After": "45",
+        "RateLimit-Policy": '"minute";q=0;w=60, "day";q=5;w=86400',
+      });
+    }
+  });
+});
+
+describe("limits that follow others", () => {
+  const at = Date.parse;
+  it.for<[fromMs: number, limits: Limit[]]>([
+    [at("2026-11-23"), [perMinute(1), perDay(3), perWeek(9)]],
+    [at("2026-12-01"), [perMonth(9), perDay(3)]],
+    [at("2026-11-24T05:00Z"), [perHour(2)]],
+  ])("may begin at %d with %j", async ([fromMs, limits], { expect }) => {
+    expect(() => checkPolicy({ limits, later: { fromMs, limits } })).not.toThrow();
+  });
+
+  it.for<[window: string, fromMs: number, limits: Limit[]]>([
+    ["week", at("2026-11-24"), [perDay(3), perWeek(9)]],
+    ["month", at("2026-11-30"), [perMonth(9)]],
+    ["day", at("2026-11-24T01:00Z"), [perHour(2), perDay(3)]],
+    ["minute", at("2026-11-24") + 1, [perMinute(2)]],
+    ["minute", Number.NaN, [perMinute(2)]],
+  ])("must not begin within a %s, as at %d", async ([window, fromMs, limits], { expect }) => {
+    expect(() => checkPolicy({ limits, later: { fromMs, limits } })).toThrow(`window "${window}" begins`);
+  });
+
+  it("never count in a window with other limits", ({ expect }) => {
+    const policy = {
+      limits: [perWeek(10)],
+      later: { fromMs: at("2026-11-23"), limits: [perWeek(3)] },
+    };
+    let counters = NOTHING_COUNTED;
+    const admittedAt = (nowMs: number) => {
+      let admitted = 0;
+      for (let i = 0; i < 20; i++) {
+        const decision = decide(counters, policy, KEY, {}, nowMs);
+        counters = decision.counters;
+        if (decision.verdict.kind === "admitted") admitted++;
+      }
+      return admitted;
+    };
+    expect([admittedAt(at("2026-11-22T23:59:59.999Z")), admittedAt(at("2026-11-23"))]).toEqual([10, 3]);
   });
 });
 

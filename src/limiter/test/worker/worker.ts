@@ -51,7 +51,7 @@ export class KeepingLimiter extends ReportingLimiter {
 
 export class WrongLimiter extends RateLimiter<Cloudflare.Env> {
   override async loadPolicy() {
-    return { limits: [perMinute(0)] };
+    return { limits: [perMinute(-1)] };
   }
 }
 
