@@ -1,7 +1,8 @@
 /** The Worker's side of the limiter, for any framework. The file imports nothing that Node lacks. */
-import type { Verdict } from "./core/decide.ts";
+import type { Block, Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
-import type { Call } from "./object.ts";
+import { lengthMsOf } from "./core/windows.ts";
+import type { Call, Inspection } from "./object.ts";
 import { withTimeout } from "./timeout.ts";
 
 export { type AddressOptions, addressKey } from "./address-key.ts";
@@ -37,6 +38,10 @@ export { LimiterTimeoutError } from "./timeout.ts";
 
 const DEFAULT_TIMEOUT_MS = 2_000;
 const CALL_VERSION = 1;
+/** A timer may fire early, and who comes before the window's end has come in vain. */
+const EARLY_MS = 5;
+/** Callers whose turns come at the same time arrive within a tenth of the window, at most a second. */
+const MAX_JITTER_MS = 1_000;
 /** The platform tells an object its name only if the name is not longer than this. */
 const MAX_NAME_BYTES = 1_024;
 const UTF_8 = new TextEncoder();
@@ -49,6 +54,10 @@ export type LimiterNamespace = {
 type LimiterStub = {
   admit(call: Call): Promise<Verdict>;
   settle(settleId: string, cost: number): Promise<void>;
+  inspect(call: Pick<Call, "limits">): Promise<Inspection | null>;
+  reset(): Promise<void>;
+  block(block: Block): Promise<void>;
+  unblock(): Promise<void>;
 };
 
 /** Which object to call, and how long to wait for its answer. */
@@ -67,34 +76,93 @@ export type AdmitOptions = Address & Omit<Call, "version"> & { readonly headers?
 export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<Record<string, string>> };
 
 /**
- * Asks the object of a key to admit a request. Rejects if the object cannot be reached. Rejects with a
+ * Asks the object of a key to admit a request. With `waitMs`, waits for at most so long until the request is
+ * admitted, and asks again when its turn comes. Rejects if the object cannot be reached. Rejects with a
  * RangeError or TypeError if the limits, the cost, the policy or the binding is wrong.
  */
 export async function admit(
   namespace: LimiterNamespace,
   { key, locationHint, timeoutMs, headers, ...request }: AdmitOptions,
 ): Promise<Admission> {
-  const call = { version: CALL_VERSION, ...request };
-  const stubOf = await stubsOf(namespace, { key, locationHint });
-  const verdict = await callLimiter(stubOf, (limiter) => limiter.admit(call), timeoutMs);
-  return { verdict, headers: "quota" in verdict ? headersOf(verdict, headers) : {} };
+  const address = { key, locationHint, timeoutMs };
+  const startMs = Date.now();
+  for (;;) {
+    const leftMs = request.waitMs && request.waitMs - (Date.now() - startMs);
+    const call = { version: CALL_VERSION, ...request, ...(leftMs && { waitMs: leftMs }) };
+    const verdict = await callObject(namespace, address, (limiter) => limiter.admit(call));
+    const pauseMs = pauseOf(verdict, leftMs);
+    if (pauseMs === undefined)
+      return { verdict, headers: "quota" in verdict ? headersOf(verdict, headers) : {} };
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** Returns how long to wait before the next try, or undefined if there is no other try. */
+function pauseOf(verdict: Verdict, leftMs = 0): number | undefined {
+  // During a deploy an object of an older version may answer, which names no time.
+  if (verdict.kind === "admitted" || typeof verdict.retryAfterMs !== "number") return undefined;
+  const turnMs = verdict.retryAfterMs + EARLY_MS;
+  if (turnMs > leftMs) return undefined;
+  const spreadMs = verdict.kind === "limited" ? lengthMsOf(verdict.window) / 10 : MAX_JITTER_MS;
+  return turnMs + Math.random() * Math.min(MAX_JITTER_MS, spreadMs, leftMs - turnMs);
 }
 
 /** Replaces the cost that `admit` reserved under this id by the real cost, a whole number from 0 on. */
 export async function settle(
   namespace: LimiterNamespace,
-  { settleId, cost, timeoutMs, ...address }: Address & { readonly settleId: string; readonly cost: number },
+  { settleId, cost, ...address }: Address & { readonly settleId: string; readonly cost: number },
 ): Promise<void> {
-  const stubOf = await stubsOf(namespace, address);
-  await callLimiter(stubOf, (limiter) => limiter.settle(settleId, cost), timeoutMs);
+  await callObject(namespace, address, (limiter) => limiter.settle(settleId, cost));
 }
 
-async function stubsOf(
+/** The present state of a key, or null if there is no policy. Counts nothing. */
+export async function inspect(
   namespace: LimiterNamespace,
-  { key, locationHint }: Address,
-): Promise<() => LimiterStub> {
+  { limits, ...address }: Address & Pick<Call, "limits">,
+): Promise<Inspection | null> {
+  return callObject(namespace, address, (limiter) => limiter.inspect({ limits }));
+}
+
+/** Forgets the counts, the strikes, the ban and the block of a key. */
+export async function reset(namespace: LimiterNamespace, address: Address): Promise<void> {
+  await callObject(namespace, address, (limiter) => limiter.reset());
+}
+
+/** Answers each request of a key as banned until the block ends. Replaces an earlier block. */
+export async function block(
+  namespace: LimiterNamespace,
+  { endsAtMs, reason, ...address }: Address & Block,
+): Promise<void> {
+  await callObject(namespace, address, (limiter) => limiter.block({ endsAtMs, reason }));
+}
+
+/** Ends a block, and a ban for strikes. */
+export async function unblock(namespace: LimiterNamespace, address: Address): Promise<void> {
+  await callObject(namespace, address, (limiter) => limiter.unblock());
+}
+
+async function callObject<T>(
+  namespace: LimiterNamespace,
+  { key, locationHint, timeoutMs }: Address,
+  call: (limiter: LimiterStub) => Promise<T>,
+): Promise<T> {
+  checkNamespace(namespace, "the namespace");
   const name = await nameOf(key);
-  return () => namespace.getByName(name, locationHint && { locationHint });
+  return callLimiter(() => namespace.getByName(name, locationHint && { locationHint }), call, timeoutMs);
+}
+
+/** Throws a TypeError if a binding is missing. `source` is the code that names the binding. */
+export function checkNamespace(namespace: LimiterNamespace | undefined, source: string): void {
+  if (typeof namespace?.getByName === "function") return;
+  const found = namespace === undefined ? "undefined" : "no Durable Object namespace";
+  throw new TypeError(`${source} is ${found}: see durable_objects in the Worker's configuration`);
+}
+
+/** Returns the response with the headers of an admission. A response from `fetch` or `ASSETS` is copied. */
+export function withHeaders(response: Response, headers: Admission["headers"]): Response {
+  const copy = new Response(response.body, response);
+  for (const [name, value] of Object.entries(headers)) copy.headers.set(name, value);
+  return copy;
 }
 
 /** A client may choose its key, as in a header. So a key that is too long for a name is hashed. */

@@ -1,7 +1,14 @@
 /** The middleware asks the object to admit a request, answers a refused request, and sets the headers. */
 import type { Context, Env, MiddlewareHandler, Next } from "hono";
 import { addressKey } from "./address-key.ts";
-import { type Admission, type AdmitOptions, admit, type LimiterNamespace, settle } from "./client.ts";
+import {
+  type Admission,
+  type AdmitOptions,
+  admit,
+  checkNamespace,
+  type LimiterNamespace,
+  settle,
+} from "./client.ts";
 import { type BanRule, checkBans } from "./core/bans.ts";
 import type { Verdict } from "./core/decide.ts";
 import { type HeaderOptions, isScarcer } from "./core/headers.ts";
@@ -24,7 +31,10 @@ export type RateLimitOptions<E extends Env = Env> = {
   readonly credential?: ((c: Context<E>) => MaybePromise<string>) | undefined;
   /** How much the request counts: a whole number from 1 on. The default is 1. */
   readonly cost?: ((c: Context<E>) => MaybePromise<number>) | undefined;
-  /** What the handled request has cost, from 0 on. Until then, and if undefined, `cost` is reserved. */
+  /**
+   * What the handled request has cost, from 0 on. Until then, and if undefined, `cost` is reserved. Runs
+   * behind the answer: a promise may wait for the end of a stream, and a failure is only logged.
+   */
   readonly settle?: ((c: Context<E>) => MaybePromise<number | undefined>) | undefined;
   /** These requests are not counted and get no headers. */
   readonly skip?: ((c: Context<E>) => MaybePromise<boolean>) | undefined;
@@ -56,10 +66,10 @@ export function clientAddress(c: Context): string {
 
 /** Limits the requests that pass. Throws a RangeError if the limits, the ban rule or the timeout is wrong. */
 export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): MiddlewareHandler<E> {
-  const { onRefused = refuse, onUnreachable = unavailable, timeoutMs = 1 } = options;
+  const { onRefused = refuse, onUnreachable = unavailable, timeoutMs } = options;
   if (Array.isArray(options.limits)) checkLimits(options.limits);
   if (options.bans) checkBans(options.bans);
-  if (!(timeoutMs > 0)) throw new RangeError("timeoutMs must be more than 0");
+  if (timeoutMs !== undefined && !(timeoutMs > 0)) throw new RangeError("timeoutMs must be more than 0");
   /** An app may use the same middleware twice, for `*` and for `/api/*`. A request is counted once. */
   const counted = new WeakSet<Context<E>>();
   return async (c, next) => {
@@ -67,6 +77,7 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
     counted.add(c);
     if (options.skip && (await options.skip(c))) return next();
     const namespace = options.namespace(c);
+    checkNamespace(namespace, `namespace: ${options.namespace}`);
     const call = await callOf(c, options);
     let admission: Admission;
     try {
@@ -84,7 +95,7 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
         if (answer && !c.finalized) c.res = answer;
       } else {
         await next();
-        if (options.settle) await settleCost(c, options, namespace, call);
+        if (options.settle) settleBehind(c, settleCost(c, options, namespace, call));
       }
     } finally {
       // If `onRefused` or the handler throws, the app's onError answers with these headers.
@@ -123,11 +134,14 @@ async function settleCost<E extends Env>(
   { settleId, ...address }: AdmitOptions,
 ): Promise<void> {
   const cost = await options.settle?.(c);
-  if (settleId === undefined || cost === undefined) return;
-  // If the call fails, the reserved cost stays.
-  const settled = settle(namespace, { ...address, settleId, cost }).catch(console.error);
+  if (settleId !== undefined && cost !== undefined) await settle(namespace, { ...address, settleId, cost });
+}
+
+/** The answer does not wait. If the settlement fails, the reserved cost stays. */
+function settleBehind(c: Context, settled: Promise<void>): void {
+  const logged = settled.catch(console.error);
   try {
-    c.executionCtx.waitUntil(settled);
+    c.executionCtx.waitUntil(logged);
   } catch {
     // `app.request` has no execution context, and nothing cancels the promise.
   }

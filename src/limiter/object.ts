@@ -26,6 +26,7 @@ import {
 import { PolicyCache } from "./core/policy-cache.ts";
 import { reserveOf } from "./core/reservation.ts";
 import { alarmDueAtMs, isOver, reportDueAtMs, type State } from "./core/state.ts";
+import { NOBODY_WAITS, takeTurn } from "./core/turns.ts";
 import {
   acknowledge,
   fail,
@@ -67,6 +68,8 @@ export type Call = Request & {
   readonly version?: number | undefined;
   readonly limits?: readonly Limit[] | undefined;
   readonly bans?: BanRule | undefined;
+  /** How long the caller can wait. The `retryAfterMs` of a limited request is then the caller's turn. */
+  readonly waitMs?: number | undefined;
 };
 
 /** The present state of a key. */
@@ -98,6 +101,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   #isReportOnItsWay = false;
   /** Set while growth waits for its pause to end. The timer keeps the object in memory. */
   #pause: ReturnType<typeof setTimeout> | undefined;
+  #queue = NOBODY_WAITS;
 
   constructor(ctx: DurableObjectState, env: Env, options: RateLimiterOptions = {}) {
     super(ctx, env);
@@ -119,7 +123,10 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** Decides a request and counts an admitted request. Throws if the load or the write fails. */
   async admit(call: Call): Promise<Verdict> {
-    return this.#withPolicy(call, (policy) => this.#decide(policy, call, Date.now()));
+    return this.#withPolicy(call, (policy) => {
+      const nowMs = Date.now();
+      return this.#withTurn(this.#decide(policy, call, nowMs), call, nowMs);
+    });
   }
 
   /** Replaces the cost that a request reserved by `cost`, from 0 on. A second call changes nothing. */
@@ -241,6 +248,14 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
     this.#reportIfDue(nowMs);
     return verdict;
+  }
+
+  #withTurn(verdict: Verdict, { cost = 1, waitMs }: Call, nowMs: number): Verdict {
+    // No turn comes in the windows of a limit of 0.
+    if (verdict.kind !== "limited" || waitMs === undefined || verdict.window.limit === 0) return verdict;
+    const { queue, retryAfterMs } = takeTurn(this.#queue, verdict.window, cost, waitMs, nowMs);
+    this.#queue = queue;
+    return { ...verdict, retryAfterMs };
   }
 
   /** Reports news now, or sets a timer for growth that waits for its pause. A failed report gets no timer. */

@@ -70,25 +70,31 @@ export type Request = {
 
 type Decided = { readonly quota: Quota; readonly nowMs: number; readonly facts: Facts };
 
+/** When the same request can be admitted, as far as is known now; null for never. */
+type Refused<Wait extends number | null> = { readonly retryAfterMs: Wait };
+
 export type Admitted = Decided & { readonly kind: "admitted" };
 /** `window` refuses the request. If several windows refuse, `window` is the window that ends last. */
-export type Limited = Decided & {
-  readonly kind: "limited";
-  readonly window: WindowView;
-  /** The number of seconds in which the key has gone on, and the number that bans. Null without bans. */
-  readonly strikes: { readonly count: number; readonly toBan: number } | null;
-};
+export type Limited = Decided &
+  Refused<number> & {
+    readonly kind: "limited";
+    readonly window: WindowView;
+    /** The number of seconds in which the key has gone on, and the number that bans. Null without bans. */
+    readonly strikes: { readonly count: number; readonly toBan: number } | null;
+  };
 /** A ban for strikes has an `id`. A block can have a `reason`. */
-export type Banned = Decided & {
-  readonly kind: "banned";
-  readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
-  /** The cost of the request, because a window may refuse the request for longer than the ban does. */
-  readonly cost: number;
-};
+export type Banned = Decided &
+  Refused<number> & {
+    readonly kind: "banned";
+    readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
+    /** The cost of the request, because a window may refuse the request for longer than the ban does. */
+    readonly cost: number;
+  };
 /** The request costs more than the limit of `window`, so it can never be admitted. Nothing is counted. */
-export type TooCostly = Decided & { readonly kind: "too_costly"; readonly window: WindowView };
+export type TooCostly = Decided &
+  Refused<null> & { readonly kind: "too_costly"; readonly window: WindowView };
 /** The key has no policy, a wrong or expired credential, or a policy that refuses it. Nothing is counted. */
-export type Unknown = { readonly kind: "unknown"; readonly reason: string };
+export type Unknown = Refused<null> & { readonly kind: "unknown"; readonly reason: string };
 
 /** The verdicts with a quota. */
 export type Counted = Admitted | Limited | Banned | TooCostly;
@@ -130,18 +136,25 @@ export function decide(
 ): Decision {
   const { credential, cost = 1, settleId } = request;
   checkCost(cost, 1);
-  if (policy === null) return { verdict: { kind: "unknown", reason: "no_such_key" }, counters: before };
+  const unknown = (reason: string): Decision => ({
+    verdict: { kind: "unknown", reason, retryAfterMs: null },
+    counters: before,
+  });
+  if (policy === null) return unknown("no_such_key");
   const reason = refusalReason(policy, credential, nowMs);
-  if (reason !== undefined) return { verdict: { kind: "unknown", reason }, counters: before };
+  if (reason !== undefined) return unknown(reason);
 
   const quota = quotaAt(before.counts, limitsAt(policy, nowMs), nowMs);
   const decided = { quota, nowMs, facts: policy.facts ?? {} };
   const penalty = pardon(before.penalty, policy.pardonedBan);
   const counters = penalty === before.penalty ? before : { ...before, penalty };
-  const ban = banOf(policy, counters, nowMs);
-  if (ban) return { verdict: { kind: "banned", ban, cost, ...decided }, counters };
-
   const window = exhaustedWindow(quota, cost);
+  const bannedBy = (ban: Banned["ban"]): Banned => {
+    const retryAfterMs = Math.max(ban.endsAtMs, window?.endsAtMs ?? 0) - nowMs;
+    return { kind: "banned", ban, cost, retryAfterMs, ...decided };
+  };
+  const ban = banOf(policy, counters, nowMs);
+  if (ban) return { verdict: bannedBy(ban), counters };
   if (window === undefined) {
     const spent = spend(quota, cost);
     const counts = countsOf(spent, before.counts, nowMs);
@@ -156,17 +169,17 @@ export function decide(
   }
   // A limit of 0 refuses every request: then nothing is wrong with the cost of this request.
   const tooSmall = quota.find(({ limit }) => limit > 0 && cost > limit);
-  if (tooSmall) return { verdict: { kind: "too_costly", window: tooSmall, ...decided }, counters };
+  if (tooSmall)
+    return { verdict: { kind: "too_costly", window: tooSmall, retryAfterMs: null, ...decided }, counters };
   const { bans } = policy;
   const after = bans === undefined ? penalty : recordRefusal(penalty, bans, key, window, nowMs);
   const refused = after === penalty ? counters : { ...counters, penalty: after };
   const begun = banOf(policy, refused, nowMs);
   const strikes =
     bans === undefined ? null : { count: countStrikes(after, nowMs), toBan: strikesToBan(bans) };
+  const retryAfterMs = window.endsAtMs - nowMs;
   return {
-    verdict: begun
-      ? { kind: "banned", ban: begun, cost, ...decided }
-      : { kind: "limited", window, strikes, ...decided },
+    verdict: begun ? bannedBy(begun) : { kind: "limited", window, strikes, retryAfterMs, ...decided },
     counters: refused,
   };
 }

@@ -318,6 +318,7 @@ describe("settlements that are delivered at least once", () => {
     receiver.hours.clear();
     ReportingLimiter.policy = { limits: [{ name: "day", requests: 1_000, seconds: 86_400 }] };
     const platform = new Platform(ReportingLimiter);
+    receiver.hears = (object) => platform.isAlive(object);
     for (const settleId of ["a", "b", "c"]) {
       await platform.object.admit({ settleId });
       await platform.object.settle(settleId, 0);

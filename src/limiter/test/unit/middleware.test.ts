@@ -6,7 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   type AddressOptions,
   addressKey,
+  type Block,
   type Call,
+  type LimiterNamespace,
   perDay,
   perHour,
   perMinute,
@@ -46,6 +48,10 @@ function objects() {
         settled.push(cost);
         return platform.object.settle(settleId, cost);
       },
+      inspect: (call: Call) => platform.object.inspect(call),
+      reset: () => platform.object.reset(),
+      block: (block: Block) => platform.object.block(block),
+      unblock: () => platform.object.unblock(),
     };
   };
   return { namespace: () => ({ getByName }), calls, settled };
@@ -278,6 +284,65 @@ describe("settle", () => {
       [200, "1"],
     ]);
     expect(logged()).toHaveBeenCalledWith(expect.objectContaining({ message: "lost" }));
+  });
+});
+
+describe("a settlement behind the answer", () => {
+  it("waits for a promise, and the answer does not wait", async ({ expect }) => {
+    const { namespace, settled } = objects();
+    const tokens = Promise.withResolvers<number>();
+    const app = appWith({ namespace, limits: [perMinute(9)], cost: () => 4, settle: () => tokens.promise });
+    const behind: Promise<unknown>[] = [];
+    // Hono asks for no other members.
+    const context = {
+      waitUntil: (work: Promise<unknown>) => behind.push(work),
+    } as unknown as ExecutionContext;
+    expect((await app.request("/", {}, {}, context)).headers.get("X-RateLimit-Remaining")).toBe("5");
+    expect([behind.length, settled]).toEqual([1, []]);
+    tokens.resolve(1);
+    await Promise.all(behind);
+    expect(settled).toEqual([1]);
+    expect((await app.request("/")).headers.get("X-RateLimit-Remaining")).toBe("4");
+  });
+
+  it.for<[how: string, settle: RateLimitOptions["settle"], message: string]>([
+    ["throws", () => JSON.parse("{"), "JSON"],
+    ["rejects", () => Promise.reject(new Error("the stream broke")), "the stream broke"],
+    ["gives a wrong cost", () => -1, "cost must be a whole number"],
+  ])("that %s is logged, and the answer stays, and so does the reserve", async (row, { expect }) => {
+    const [, settle, message] = row;
+    const app = appWith({ limits: [perMinute(9)], cost: () => 4, settle });
+    const answers = [await app.request("/"), await app.request("/")];
+    expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers[1]?.headers.get("X-RateLimit-Remaining")).toBe("1");
+    await vi.waitFor(() => {
+      const logs = logged().mock.calls.map(([error]) => String(error));
+      expect(logs).toEqual([expect.stringContaining(message), expect.stringContaining(message)]);
+    });
+  });
+});
+
+describe("a binding that is missing", () => {
+  it.for<[found: string, binding: unknown]>([
+    ["undefined", undefined],
+    ["no Durable Object namespace", { get: async () => null }],
+  ])("is named, although the host fails open: %s", async ([found, RATE_LIMITER], { expect }) => {
+    type E = { Bindings: { RATE_LIMITER: LimiterNamespace } };
+    const namespace = (c: Context<E>) => c.env.RATE_LIMITER;
+    const app = new Hono<E>()
+      .use(rateLimit<E>({ namespace, key: () => "one", limits, onUnreachable: (_c, next) => next() }))
+      .onError(({ message }, c) => c.text(message, 500));
+    const response = await app.request("/", {}, { RATE_LIMITER });
+    expect(response.status).toBe(500);
+    expect(await response.text()).toContain(`c.env.RATE_LIMITER is ${found}`);
+  });
+});
+
+describe("a limit of 0", () => {
+  it("refuses each request, as where a plan has none", async ({ expect }) => {
+    const app = appWith({ limits: async () => [perMinute(0)] });
+    const { status, headers } = await app.request("/");
+    expect([status, headers.get("X-RateLimit-Limit"), headers.get("Retry-After")]).toEqual([429, "0", "60"]);
   });
 });
 

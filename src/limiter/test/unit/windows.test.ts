@@ -278,23 +278,33 @@ describe("a policy with credentials", () => {
   it("admits each until it expires, and counts nothing for others", ({ expect }) => {
     expect(ask({}, "old").verdict.kind).toBe("admitted");
     expect(ask({}, "new").verdict.kind).toBe("admitted");
-    expect(ask({}, "old", NOW + 1_000).verdict).toEqual({ kind: "unknown", reason: "expired_credential" });
+    expect(ask({}, "old", NOW + 1_000).verdict).toEqual({
+      kind: "unknown",
+      reason: "expired_credential",
+      retryAfterMs: null,
+    });
     for (const wrong of ["other", "", undefined])
       expect(ask({}, wrong)).toEqual({
-        verdict: { kind: "unknown", reason: "wrong_credential" },
+        verdict: { kind: "unknown", reason: "wrong_credential", retryAfterMs: null },
         counters: NOTHING_COUNTED,
       });
   });
 
   it("tells why it refuses the key only to who has a credential", ({ expect }) => {
-    expect(ask({ refused: "revoked" }, "new").verdict).toEqual({ kind: "unknown", reason: "revoked" });
+    expect(ask({ refused: "revoked" }, "new").verdict).toEqual({
+      kind: "unknown",
+      reason: "revoked",
+      retryAfterMs: null,
+    });
     expect(ask({ refused: "revoked" }, "other").verdict).toEqual({
       kind: "unknown",
       reason: "wrong_credential",
+      retryAfterMs: null,
     });
     expect(decide(NOTHING_COUNTED, null, KEY, {}, 0).verdict).toEqual({
       kind: "unknown",
       reason: "no_such_key",
+      retryAfterMs: null,
     });
   });
 });

@@ -194,7 +194,7 @@ describe("a subclass", () => {
     const verdict = await env.REPORTING.getByName(name).admit({});
     expect(verdict).toMatchObject({ kind: "admitted", facts: { plan: "business" } });
     const unknown = env.REPORTING.getByName(`unknown_${name}`);
-    expect(await unknown.admit({})).toEqual({ kind: "unknown", reason: "no_such_key" });
+    expect(await unknown.admit({})).toEqual({ kind: "unknown", reason: "no_such_key", retryAfterMs: null });
     expect([await rows(unknown), await unknown.inspect()]).toEqual([0, null]);
   });
 

@@ -1,0 +1,159 @@
+/** Callers that wait, simulated with the real client and object: how often they ask, and who is admitted. */
+import { afterEach, beforeEach, describe, it, vi } from "vitest";
+import { seededRandom } from "../../../../test/support/random.ts";
+import { type AdmitOptions, admit, type Call, type Limit, RateLimiter, type Verdict } from "../../index.ts";
+import { Platform } from "./platform.ts";
+
+const SECOND = 1_000;
+const START = Date.UTC(2026, 10, 21, 12);
+const FIVE_A_SECOND: Limit = { name: "second", requests: 5, seconds: 1 };
+
+beforeEach(() => {
+  vi.useFakeTimers({ now: START });
+  const random = seededRandom(1);
+  vi.spyOn(Math, "random").mockImplementation(random);
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+});
+
+/** One object behind a network that takes some milliseconds. Without turns each refusal names the window's end. */
+function start({ hasTurns = true } = {}) {
+  const platform = new Platform(RateLimiter);
+  const calls = { count: 0 };
+  const admitted: number[] = [];
+  const stub = {
+    admit: async ({ waitMs, ...call }: Call): Promise<Verdict> => {
+      calls.count++;
+      await new Promise((resolve) => setTimeout(resolve, 3));
+      const verdict = await platform.object.admit(hasTurns ? { ...call, waitMs } : call);
+      if (verdict.kind === "admitted") admitted.push(verdict.nowMs);
+      return verdict;
+    },
+  };
+  // The client calls nothing else here.
+  const namespace = { getByName: () => stub } as unknown as Parameters<typeof admit>[0];
+  const ask = (options: Partial<AdmitOptions>) =>
+    admit(namespace, { key: "queue", limits: [FIVE_A_SECOND], ...options }).then(({ verdict }) => verdict);
+  /** So many at once, each waiting. */
+  const askAll = (count: number, options: Partial<AdmitOptions>) =>
+    Promise.all(Array.from({ length: count }, () => ask(options)));
+  return { platform, calls, admitted, ask, askAll };
+}
+
+/** How many were admitted in each second from the first on. */
+function bySecond(admitted: readonly number[]): number[] {
+  const seconds = admitted.map((atMs) => Math.floor((atMs - START) / SECOND));
+  return Array.from(
+    { length: Math.max(...seconds) + 1 },
+    (_, i) => seconds.filter((each) => each === i).length,
+  );
+}
+
+/** 60 jobs at 5 a second, in two batches: the second comes when the first is done. */
+async function runJobs(hasTurns: boolean) {
+  const queue = start({ hasTurns });
+  const first = queue.askAll(30, { waitMs: 60 * SECOND });
+  await vi.advanceTimersByTimeAsync(6 * SECOND);
+  const second = queue.askAll(30, { waitMs: 60 * SECOND });
+  await vi.advanceTimersByTimeAsync(60 * SECOND);
+  const kinds = new Set([...(await first), ...(await second)].map(({ kind }) => kind));
+  return { ...queue, kinds };
+}
+
+describe("60 jobs that wait for 5 a second", () => {
+  it("are admitted in 12 seconds, and each asks at most twice", async ({ expect }) => {
+    const { calls, admitted, kinds } = await runJobs(true);
+    expect([...kinds]).toEqual(["admitted"]);
+    expect(bySecond(admitted)).toEqual(Array(12).fill(5));
+    // Five of each batch are admitted at once.
+    expect(calls.count).toBe(60 + 50);
+  });
+
+  it("make a storm if the object gives no turns", async ({ expect }) => {
+    const { calls, admitted } = await runJobs(false);
+    expect(bySecond(admitted)).toEqual(Array(12).fill(5));
+    // Each batch of n calls n²/2m times. Turns exist because of this number.
+    expect(calls.count).toBe(210);
+  });
+});
+
+describe("callers that wait", () => {
+  it("ask at most twice if they are a thousand, and as often a second as the limit allows", async ({
+    expect,
+  }) => {
+    const { calls, admitted, askAll } = start();
+    const all = askAll(1_000, { waitMs: 300 * SECOND });
+    await vi.advanceTimersByTimeAsync(300 * SECOND);
+    await all;
+    expect([calls.count, admitted.length]).toEqual([1_995, 1_000]);
+    expect(new Set(bySecond(admitted))).toEqual(new Set([5]));
+  });
+
+  it("get a new turn if others have taken the place, so that calls stay few", async ({ expect }) => {
+    const { calls, admitted, ask, askAll } = start();
+    const waiting = askAll(40, { waitMs: 60 * SECOND });
+    // Two a second come by the way, and do not wait.
+    const others: Promise<Verdict>[] = [];
+    for (let i = 0; i < 40; i++) {
+      await vi.advanceTimersByTimeAsync(500);
+      others.push(ask({}));
+    }
+    await vi.advanceTimersByTimeAsync(60 * SECOND);
+    const kinds = new Set((await waiting).map(({ kind }) => kind));
+    await Promise.all(others);
+    expect([...kinds]).toEqual(["admitted"]);
+    expect(Math.max(...bySecond(admitted))).toBe(5);
+    expect(calls.count - others.length).toBeLessThanOrEqual(40 * 2.5);
+  });
+
+  it("are refused at once if their turn is too late, and take no place from others", async ({ expect }) => {
+    const { calls, askAll } = start();
+    const hasty = askAll(100, { waitMs: 2_500 });
+    await vi.advanceTimersByTimeAsync(100);
+    const patient = askAll(5, { waitMs: 10 * SECOND });
+    await vi.advanceTimersByTimeAsync(10 * SECOND);
+    const kinds = (verdicts: readonly Verdict[]) => verdicts.filter(({ kind }) => kind === "admitted").length;
+    // Five at once, and five in each of the two seconds that they wait for.
+    expect([kinds(await hasty), kinds(await patient)]).toEqual([15, 5]);
+    expect(calls.count).toBe(100 + 10 + 5 + 5);
+  });
+
+  it("never wait longer than they said", async ({ expect }) => {
+    const { ask, askAll } = start();
+    void askAll(60, { waitMs: 60 * SECOND });
+    const late = ask({ waitMs: 3 * SECOND });
+    const settled = late.then(() => Date.now() - START);
+    await vi.advanceTimersByTimeAsync(60 * SECOND);
+    expect([(await late).kind, await settled]).toEqual(["limited", 3]);
+  });
+
+  it.for<[what: string, limits: Limit[], cost: number, kind: string]>([
+    ["a request that costs more than the limit", [FIVE_A_SECOND], 6, "too_costly"],
+    ["a day that is used up", [{ name: "day", requests: 0, seconds: 86_400 }], 1, "limited"],
+  ])("are told at once that they wait in vain: %s", async ([, limits, cost, kind], { expect }) => {
+    const { ask } = start();
+    const asked = ask({ limits, cost, waitMs: 30 * SECOND });
+    await vi.advanceTimersByTimeAsync(10);
+    expect((await asked).kind).toBe(kind);
+  });
+
+  it("that cost more have their turn in a window that has enough left", async ({ expect }) => {
+    const { admitted, askAll, calls } = start();
+    const all = askAll(6, { cost: 3, waitMs: 30 * SECOND });
+    await vi.advanceTimersByTimeAsync(30 * SECOND);
+    await all;
+    expect([bySecond(admitted), calls.count]).toEqual([[1, 1, 1, 1, 1, 1], 11]);
+  });
+
+  it("go on after the object has lost its memory", async ({ expect }) => {
+    const { platform, admitted, askAll } = start();
+    const all = askAll(30, { waitMs: 60 * SECOND });
+    await vi.advanceTimersByTimeAsync(2_500);
+    platform.crash();
+    await vi.advanceTimersByTimeAsync(60 * SECOND);
+    await all;
+    expect(bySecond(admitted)).toEqual([5, 5, 5, 5, 5, 5]);
+  });
+});
