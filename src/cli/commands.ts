@@ -47,7 +47,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   status: "processing",
 };
 /** Members of every list, for which the command has options of its own. */
-const PAGING = ["after", "before", "format", "limit"];
+const PAGING = ["after", "format", "limit"];
 
 /** A way to use a command. Each way makes one call. */
 type Form = {
@@ -104,7 +104,7 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   const calls = forms.map(({ call }) => call);
   if (calls.some(({ asks }) => asks)) command.option("--yes", "do not ask");
   if (calls.some(({ id }) => LISTS[id])) command.option("--csv", "print CSV, with every member of the rows");
-  if (calls.some(cursorOf)) {
+  if (calls.some(isPaged)) {
     command.option("--limit <n>", "the maximum number of rows to show; default: 100", count);
     command.option("--all", "show every row");
     command.option("--after <next>", "go on after a list that ended with `More:`");
@@ -132,12 +132,12 @@ function inOptions(thrown: unknown, form: Form): unknown {
 
 /** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */
 function ownOf(call: Call, members: readonly Member[]): readonly Member[] {
-  const others = cursorOf(call) === undefined ? ["format"] : PAGING;
+  const others = isPaged(call) ? PAGING : ["format"];
   return members.filter(({ name }) => !others.includes(name));
 }
 
-function cursorOf({ query }: Call): string | undefined {
-  return query.map(({ name }) => name).find((name) => /^(after|before)$/.test(name));
+function isPaged({ query }: Call): boolean {
+  return query.some(({ name }) => name === "after");
 }
 
 function optionOf({ name, type, choices, does, isNullable, byDefault }: Member): Option {
@@ -195,7 +195,7 @@ function chosen(command: Command, forms: readonly Form[]): Form {
 }
 
 function namesOf({ call, members }: Form): string[] {
-  return [...members.map(({ name }) => name), ...(cursorOf(call) ? ["limit", "after"] : [])];
+  return [...members.map(({ name }) => name), ...(isPaged(call) ? ["limit", "after"] : [])];
 }
 
 function usageOf({ words, names, flag }: Form): string {
@@ -214,7 +214,7 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
   const query = await valuesOf(session, ownOf(call, call.query), options);
   const list = LISTS[call.id];
-  if (list) return showList(session, { line, cursor: cursorOf(call), query }, list, options);
+  if (list) return showList(session, { line, isPaged: isPaged(call), query }, list, options);
   if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
 
   if (asks) await confirm(session.io, await question(session, line, asks));

@@ -126,9 +126,8 @@ function describeRefusals(
   return `${title}\n${table(minutes, ["at", ["refused by", ({ by }: RefusedMinute) => by]], io)}\n`;
 }
 
-/** `cursor` is the service's name of `--after`. Undefined: the list has one page. */
-type Source = { readonly line: string; readonly cursor: string | undefined; readonly query: Query };
-type Page = { readonly next?: string | number | null } & Readonly<Record<string, unknown>>;
+type Source = { readonly line: string; readonly isPaged: boolean; readonly query: Query };
+type Page = { readonly next?: string | null } & Readonly<Record<string, unknown>>;
 
 export async function showList(session: Session, source: Source, list: List, paging: Paging): Promise<void> {
   const { io, json } = session;
@@ -151,19 +150,19 @@ export const MAX_PAGE_ROWS = 500;
 /** Fetches as many pages as the rows need. */
 async function fetchPages(
   { access }: Session,
-  { line, cursor, query }: Source,
+  { line, isPaged, query }: Source,
   rows: string,
   { all, limit = all ? Number.POSITIVE_INFINITY : 100, after }: Paging,
 ): Promise<Page[]> {
   const pages: Page[] = [];
   let from = after;
   for (let missing = limit; missing > 0; ) {
-    const range = cursor === undefined ? {} : { limit: Math.min(missing, MAX_PAGE_ROWS), [cursor]: from };
+    const range = isPaged ? { limit: Math.min(missing, MAX_PAGE_ROWS), after: from } : {};
     const { body } = await call<Page>(access, line, { query: { ...query, ...range } });
     pages.push(body);
     if (!body.next) break;
     missing -= (body[rows] as readonly unknown[]).length; // as the route answers
-    from = String(body.next);
+    from = body.next;
   }
   return pages;
 }

@@ -99,11 +99,6 @@ export function onlyReads({ route }: Pick<Call, "route">): boolean {
   return route.startsWith("GET ");
 }
 
-/** Returns the name of the parameter that says where a page begins. */
-export function cursorOf({ query }: Pick<Call, "query">): "after" | "before" {
-  return query !== undefined && Object.hasOwn(query.entries, "before") ? "before" : "after";
-}
-
 /** Tells whether the answer has an `ETag`. */
 export function hasEtag({ answer, removes }: Pick<Call, "answer" | "removes">): boolean {
   return removes !== true && "entries" in answer && Object.hasOwn(Object(answer.entries), "version");

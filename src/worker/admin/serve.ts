@@ -7,16 +7,7 @@ import { logError } from "../platform/log.ts";
 import { urlOf } from "../platform/request-url.ts";
 import type { ObjectSchema } from "../text/check-schema.ts";
 import { nowSeconds } from "../text/time.ts";
-import {
-  type Call,
-  cursorOf,
-  hasEtag,
-  type Input,
-  isConditional,
-  JsonText,
-  onlyReads,
-  routeOf,
-} from "./call.ts";
+import { type Call, hasEtag, type Input, isConditional, JsonText, onlyReads, routeOf } from "./call.ts";
 import { csvAnswer, csvFile } from "./http/csv.ts";
 import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
@@ -35,8 +26,7 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   refuseBeforeReading(c, call);
   const input = await received(c, call);
   const answer = await call.run(input);
-  if (call.table !== undefined && input.query.format === "csv")
-    return csvAnswer(c, call.table(answer), cursorOf(call));
+  if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
   if (answer instanceof JsonText) return jsonText(answer);
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
@@ -53,15 +43,15 @@ export async function fileOf<Query extends ObjectSchema, Given>(
   call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
   query: v.InferOutput<Query>,
 ): Promise<Response> {
-  const pageFrom = async (place?: string | number) => {
+  const pageFrom = async (after?: string) => {
     // A list takes these members, and `table` belongs to each call whose query has a format.
-    const page = { ...query, [cursorOf(call)]: place, limit: ROWS_PER_QUERY } as v.InferOutput<Query>;
+    const page = { ...query, after, limit: ROWS_PER_QUERY } as v.InferOutput<Query>;
     const answer = await call.run(inputOf(c, { query: page }));
     if (call.table === undefined) throw new Error(`${call.id} has no table`);
     return call.table(answer);
   };
-  return csvFile(c, await pageFrom(), (place) =>
-    pageFrom(place).catch((thrown) => {
+  return csvFile(c, await pageFrom(), (after) =>
+    pageFrom(after).catch((thrown) => {
       logError("csv_failed", thrown, { requestId: c.var.requestId });
       throw thrown;
     }),

@@ -72,7 +72,7 @@ const WRONG_QUERIES: [call: string, query: string, problems: string[]][] = [
   ["usage.list", "from=2026-02-29&to=7w", ["from: must be a date", "to: must be a date"]],
   ["usage.list", "sort=size&format=xml&by=week", ["by: ", "sort: ", "format: "]],
   ["bans.list", "state=ended", ["state: must be one of live, past, all"]],
-  ["audit.list", "before=x&limit=501", ["before: ", "limit: "]],
+  ["audit.list", "call=none&limit=501", ["call: ", "limit: "]],
 ];
 
 function problemsOf(schema: ObjectSchema | undefined, input: object): string[] {

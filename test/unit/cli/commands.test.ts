@@ -182,7 +182,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
   ],
   [
     "orders cancelled --after 9",
-    "GET /admin/orders/cancelled?limit=100&before=9",
+    "GET /admin/orders/cancelled?limit=100&after=9",
     `{"cancelled":[{"id":9007199254740993,"cancelledAt":"2026","cancelledBy":"${ID}","cancelledByName":"Paws"}],"next":null}`,
     /^9007199254740993 +2026 +Paws$/m,
   ],

@@ -26,12 +26,16 @@ describe("the operator's list of orders", () => {
     const ids = ["-9223372036854775808", "-1", "5", "9007199254740993", "9223372036854775807"];
     await insertOrders(...ids.map((id) => ({ id, petId: id, status: "shipped" })));
     expect(await listed("")).toEqual({ ids, next: null });
-    expect(await listed("?limit=2")).toEqual({ ids: ids.slice(0, 2), next: "-1" });
-    expect(await listed("?limit=2&after=-1")).toEqual({ ids: ids.slice(2, 4), next: "9007199254740993" });
-    expect(await listed("?limit=2&after=9007199254740993")).toEqual({ ids: ids.slice(4), next: null });
+    const pages = ["?limit=2"];
+    for (const query of pages) {
+      const { ids: shown, next } = await listed(query);
+      expect(shown).toEqual(ids.splice(0, 2));
+      if (next !== null) pages.push(`?limit=2&after=${next}`);
+    }
+    expect(ids).toEqual([]);
     expect(await listed("?petId=9007199254740993")).toEqual({ ids: ["9007199254740993"], next: null });
-    expect((await operator("GET", "/orders?limit=1")).text).toBe(
-      '{"orders":[{"id":-9223372036854775808,"petId":-9223372036854775808,"quantity":null,"shipDate":null,"complete":null,"status":"shipped","version":1}],"next":"-9223372036854775808"}',
+    expect((await operator("GET", "/orders?petId=-9223372036854775808")).text).toBe(
+      '{"orders":[{"id":-9223372036854775808,"petId":-9223372036854775808,"quantity":null,"shipDate":null,"complete":null,"status":"shipped","version":1}],"next":null}',
     );
   });
 
@@ -42,18 +46,20 @@ describe("the operator's list of orders", () => {
       status: i % 25 === 24 ? "delivered" : "pending",
     }));
     await insertOrders(...orders);
-    expect(await listed("?status=delivered&limit=3")).toEqual({ ids: ["25", "50", "75"], next: "75" });
-    expect(await listed("?status=delivered&limit=3&after=75")).toEqual({ ids: ["100"], next: null });
+    const first = await listed("?status=delivered&limit=3");
+    expect(first.ids).toEqual(["25", "50", "75"]);
+    expect(await listed(`?status=delivered&limit=3&after=${first.next}`)).toEqual({
+      ids: ["100"],
+      next: null,
+    });
     expect(await listed("?status=delivered&limit=4")).toEqual({ ids: ["25", "50", "75", "100"], next: null });
     const downwards = await listed("?status=delivered&limit=2&direction=desc");
-    expect(downwards).toEqual({ ids: ["100", "75"], next: "75" });
+    expect(downwards.ids).toEqual(["100", "75"]);
     expect(await listed("?status=delivered&petId=1&limit=50")).toEqual({ ids: ["50", "100"], next: null });
-    const first = await listed("?status=pending&limit=24");
-    expect([first.ids.length, first.next]).toEqual([24, "24"]);
   });
 
   it("refuses filters that are none", async ({ expect }) => {
-    for (const query of ["status=lost", "petId=x", "petId=9223372036854775808", "after=01", "limit=501"]) {
+    for (const query of ["status=lost", "petId=x", "petId=9223372036854775808", "after=1", "limit=501"]) {
       expect(await operator("GET", `/orders?${query}`)).toMatchObject({ status: 400 });
     }
   });

@@ -2,12 +2,11 @@
 import * as v from "valibot";
 import { ALERT_STATES, RECEIVER_STATES, STORED_ALERT_TYPES } from "../../db/values.ts";
 import { count, dateTime, next } from "../http/answer-schemas.ts";
-import { format, oneOf, pageSize } from "../http/schemas.ts";
+import { format, oneOf, paging } from "../http/schemas.ts";
 
 export const alertQuery = v.strictObject({
   state: v.optional(oneOf([...ALERT_STATES, "all"]), "all"),
-  after: v.optional(v.string()),
-  limit: pageSize,
+  ...paging,
   format,
 });
 

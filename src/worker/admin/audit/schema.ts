@@ -1,8 +1,8 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
-import { count, dateTime } from "../http/answer-schemas.ts";
-import { format, oneOf, pageSize, queryNumber, range } from "../http/schemas.ts";
+import { count, dateTime, next } from "../http/answer-schemas.ts";
+import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
@@ -10,8 +10,7 @@ export const auditQuery = v.strictObject({
   call: v.optional(v.pipe(oneOf(AUDIT_CALLS), v.title("Change"))),
   object: v.optional(v.pipe(v.string(), v.title("Key, plan or order (id)"))),
   ...range,
-  before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
-  limit: pageSize,
+  ...paging,
   format,
 });
 
@@ -31,10 +30,4 @@ export const auditView = v.strictObject({
 });
 export type AuditView = v.InferOutput<typeof auditView>;
 
-export const auditPage = v.strictObject({
-  audit: v.array(auditView),
-  next: v.pipe(
-    v.nullable(count),
-    v.description("Send it as `before` to get the next page. Null on the last page."),
-  ),
-});
+export const auditPage = v.strictObject({ audit: v.array(auditView), next });

@@ -7,7 +7,7 @@ import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { rfc3339 } from "../../text/time.ts";
-import { type Position, pageOf } from "../http/cursor.ts";
+import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { AuditView, auditPage, auditQuery } from "./schema.ts";
 
 export type Change = {
@@ -72,7 +72,8 @@ export async function listAudit(
   db: Database,
   query: v.InferOutput<typeof auditQuery>,
 ): Promise<v.InferOutput<typeof auditPage>> {
-  const { actor, call, object, from, to, before, limit } = query;
+  const { actor, call, object, from, to, limit } = query;
+  const after = fromCursor("audit", query.after);
   const rows = await db
     .select(COLUMNS)
     .from(auditLog)
@@ -83,13 +84,13 @@ export async function listAudit(
         object === undefined ? undefined : eq(auditLog.object, object),
         from === undefined ? undefined : gte(auditLog.at, from),
         to === undefined ? undefined : lt(auditLog.at, to),
-        before === undefined ? undefined : lt(auditLog.id, before),
+        after && sql`${auditLog.id} < ${after.id}`,
       ),
     )
     .orderBy(desc(auditLog.id))
     .limit(limit + 1);
   const { shown, last } = pageOf(rows, limit);
-  return { audit: shown.map(toView), next: last?.id ?? null };
+  return { audit: shown.map(toView), next: toCursor("audit", last && { value: null, id: String(last.id) }) };
 }
 
 /**

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
 import { count, dateTime, effective, next, version } from "../http/answer-schemas.ts";
-import { format, oneOf, pageSize, wholeNumber } from "../http/schemas.ts";
+import { format, oneOf, paging, wholeNumber } from "../http/schemas.ts";
 import { shortText, soughtText } from "../http/text-schemas.ts";
 
 export const banRequest = v.strictObject({
@@ -18,8 +18,7 @@ export const banQuery = v.strictObject({
   state: v.optional(oneOf(["live", "past", "all"]), "all"),
   key: v.optional(v.string()),
   owner: v.optional(soughtText),
-  after: v.optional(v.string()),
-  limit: pageSize,
+  ...paging,
   format,
 });
 

@@ -12,13 +12,13 @@ export type CsvTable = {
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** Where the next page begins. */
-  readonly next?: string | number | null;
+  readonly next?: string | null;
 };
 
-/** Answers with one page of a list. `by` names the parameter that says where a page begins. */
-export function csvAnswer(c: Context<AppEnv>, table: CsvTable, by: string): Response {
+/** Answers with one page of a list. */
+export function csvAnswer(c: Context<AppEnv>, table: CsvTable): Response {
   const { columns, next } = table;
-  if (next) c.header("Link", `<${pathWith(urlOf(c.req.raw), by, String(next))}>; rel="next"`);
+  if (next) c.header("Link", `<${nextPage(urlOf(c.req.raw), next)}>; rel="next"`);
   return answerWith(c, table, BOM + toCsv([columns]) + rowsOf(table));
 }
 
@@ -26,7 +26,7 @@ export function csvAnswer(c: Context<AppEnv>, table: CsvTable, by: string): Resp
 export function csvFile(
   c: Context<AppEnv>,
   first: CsvTable,
-  pageAt: (place: string | number) => Promise<CsvTable>,
+  pageAt: (after: string) => Promise<CsvTable>,
 ): Response {
   let { next } = first;
   const text = new ReadableStream<string>({
@@ -51,8 +51,8 @@ function rowsOf({ columns, rows }: CsvTable): string {
   return toCsv(rows.map((row) => columns.map((name) => cellOf(row[name]))));
 }
 
-function pathWith(url: URL, parameter: string, value: string): string {
-  url.searchParams.set(parameter, value);
+function nextPage(url: URL, after: string): string {
+  url.searchParams.set("after", after);
   return `${url.pathname}${url.search}`;
 }
 

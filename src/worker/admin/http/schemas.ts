@@ -65,7 +65,11 @@ function absoluteTime(text: string): number | undefined {
 }
 
 export const MAX_PAGE_SIZE = 500;
-export const pageSize = v.optional(queryNumber(1, MAX_PAGE_SIZE), "100");
+/** Where a page begins, and its rows. */
+export const paging = {
+  after: v.optional(v.string()),
+  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), "100"),
+};
 export const format = v.optional(oneOf(["json", "csv"]));
 /** A time that becomes its UTC day, as in `2026-11-21`. */
 export const pastDay = v.pipe(pastTime, v.transform(dayName));

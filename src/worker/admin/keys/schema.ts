@@ -27,7 +27,7 @@ import {
   format,
   limits,
   oneOf,
-  pageSize,
+  paging,
   pastDay,
   queryNumber,
   wholeNumber,
@@ -131,14 +131,12 @@ export const keyQuery = v.strictObject({
   days: v.optional(queryNumber(0, 31), "0"),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
-  after: v.optional(v.string()),
-  limit: pageSize,
+  ...paging,
   format,
 });
 
 export const keyHistoryQuery = v.strictObject({
-  after: v.optional(v.string()),
-  limit: pageSize,
+  ...paging,
 });
 
 export const secretView = v.strictObject({

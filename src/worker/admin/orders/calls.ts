@@ -153,16 +153,15 @@ export const orderCalls = {
 
     run: async ({ env, query }) => {
       const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
-      return new JsonText(`{"cancelled":[${cancelled.join(",")}],"next":${next}}`);
+      return new JsonText(`{"cancelled":[${cancelled.join(",")}],"next":${JSON.stringify(next)}}`);
     },
     table: (answer) => {
-      const { cancelled, next } = exactly<{ cancelled: Row[]; next: bigint | null }>(answer);
-      const columns = Object.keys(cancelledOrder.entries);
+      const { cancelled, next } = exactly<{ cancelled: Row[]; next: string | null }>(answer);
       return {
         file: "cancelled-orders",
-        columns,
+        columns: Object.keys(cancelledOrder.entries),
         rows: cancelled,
-        next: next === null ? null : Number(next),
+        next,
       };
     },
   }),

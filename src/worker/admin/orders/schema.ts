@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../text/int64.ts";
-import { count, dateTime, int64, version } from "../http/answer-schemas.ts";
-import { boolean, format, oneOf, pageSize, queryNumber, querySwitch, wholeNumber } from "../http/schemas.ts";
+import { count, dateTime, int64, next, version } from "../http/answer-schemas.ts";
+import { boolean, format, oneOf, paging, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import {
   INT64,
@@ -54,18 +54,16 @@ export const shipment = v.strictObject({
 export type Shipment = v.InferOutput<typeof shipment>;
 
 export const cancelledQuery = v.strictObject({
-  before: v.optional(queryNumber(1, Number.MAX_SAFE_INTEGER)),
-  limit: pageSize,
+  ...paging,
   format,
 });
 
 export const orderQuery = v.strictObject({
   status,
   petId: v.optional(v.pipe(int64Digits, v.title("Pet id"))),
-  after: v.optional(int64Digits),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   count: querySwitch,
-  limit: pageSize,
+  ...paging,
   format,
 });
 
@@ -126,10 +124,7 @@ export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_S
 export const orderPage = v.strictObject({
   orders: v.array(orderView),
   total: v.pipe(v.optional(count), v.description("With `count`: how many orders the filter finds.")),
-  next: v.pipe(
-    v.nullable(v.string()),
-    v.description("The id to send as `after` to get the next page. Null on the last page."),
-  ),
+  next,
 });
 
 export const cancelledOrder = v.strictObject({
@@ -140,13 +135,7 @@ export const cancelledOrder = v.strictObject({
   cancelledByName: v.pipe(v.nullable(v.string()), v.description("The name of this key, as it is now.")),
   requestId: v.string(),
 });
-export const cancelledPage = v.strictObject({
-  cancelled: v.array(cancelledOrder),
-  next: v.pipe(
-    v.nullable(count),
-    v.description("Send it as `before` to get the next page. Null on the last page."),
-  ),
-});
+export const cancelledPage = v.strictObject({ cancelled: v.array(cancelledOrder), next });
 
 /** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
 export const loadFigures = v.strictObject({

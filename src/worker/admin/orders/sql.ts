@@ -7,7 +7,7 @@ import type { ORDER_STATUSES } from "../../db/values.ts";
 import { notFound } from "../../platform/errors.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { requireTarget, type Target } from "../change.ts";
-import { pageOf } from "../http/cursor.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import type { cancelledQuery, NearAnswer, orderQuery } from "./schema.ts";
 
 const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
@@ -55,16 +55,21 @@ type OrderQuery = v.InferOutput<typeof orderQuery>;
 /** Lists orders by id, as JSON with exact digits. Loads and cancels would write an index by status or pet. */
 export async function listOrders(
   db: Database,
-  { status, petId, after, limit, direction }: Omit<OrderQuery, "count" | "format">,
+  { status, petId, limit, direction, ...query }: Omit<OrderQuery, "count" | "format">,
 ): Promise<{ readonly orders: readonly string[]; readonly next: string | null }> {
+  const order = `orders ${direction}`;
+  const after = fromCursor(order, query.after);
   const isMatch = matches({ status, petId });
   const [by, follows] = direction === "asc" ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
-  const isAfter = after === undefined ? sql`true` : sql`orders.id ${follows} ${after}`;
+  const isAfter = after === undefined ? sql`true` : sql`orders.id ${follows} ${after.id}`;
   const rows = await db.all<{ id: string; json: string }>(sql`
     select cast(id as text) as id, ${ORDER_JSON} as json from orders
     where ${isMatch} and ${isAfter} order by orders.id ${by} limit ${limit + 1}`);
   const { shown, last } = pageOf(rows, limit);
-  return { orders: shown.map(({ json }) => json), next: last?.id ?? null };
+  return {
+    orders: shown.map(({ json }) => json),
+    next: toCursor(order, last && { value: null, id: last.id }),
+  };
 }
 
 export async function countOrders(
@@ -85,18 +90,22 @@ function matches({ status, petId }: Pick<OrderQuery, "status" | "petId">): SQL {
 /** Lists cancelled orders, the newest first, as JSON objects with exact digits. */
 export async function listCancelled(
   db: Database,
-  { before, limit }: v.InferOutput<typeof cancelledQuery>,
-): Promise<{ readonly cancelled: readonly string[]; readonly next: number | null }> {
+  query: v.InferOutput<typeof cancelledQuery>,
+): Promise<{ readonly cancelled: readonly string[]; readonly next: string | null }> {
+  const after = fromCursor("cancelled", query.after);
   const rows = await db.all<{ id: number; json: string }>(sql`
     select id, json_object('number', id, 'id', order_id, 'petId', pet_id, 'quantity', quantity,
       'shipDate', ship_date, 'complete', ${COMPLETE_JSON},
       'cancelledAt', ${rfc3339Sql(sql`cancelled_at`)},
       'cancelledBy', cancelled_by, 'cancelledByName', (select name from api_keys where id = cancelled_by),
       'requestId', request_id) as json
-    from cancelled_orders where ${before === undefined ? sql`true` : sql`id < ${before}`}
-    order by id desc limit ${limit + 1}`);
-  const { shown, last } = pageOf(rows, limit);
-  return { cancelled: shown.map(({ json }) => json), next: last?.id ?? null };
+    from cancelled_orders where ${after === undefined ? sql`true` : sql`id < ${after.id}`}
+    order by id desc limit ${query.limit + 1}`);
+  const { shown, last } = pageOf(rows, query.limit);
+  return {
+    cancelled: shown.map(({ json }) => json),
+    next: toCursor("cancelled", last && { value: null, id: String(last.id) }),
+  };
 }
 
 /**

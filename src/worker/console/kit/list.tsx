@@ -32,7 +32,7 @@ export function Filters<Name extends string>({
   children,
   ...fields
 }: FilterProps<Name>) {
-  const { after: _after, before: _before, ...query } = c.req.query();
+  const { after: _, ...query } = c.req.query();
   const here = sorted(addressOf(c.req.path, query));
   const set = fields.names.flat().filter((name) => query[name]);
   return (
@@ -62,7 +62,7 @@ function sorted(address: string): string {
 
 type NoRowsProps = PropsWithChildren<{ readonly c: ConsoleContext; readonly noun: string }>;
 
-const NO_FILTERS = new Set(["sort", "direction", "after", "before", "state"]);
+const NO_FILTERS = new Set(["sort", "direction", "after", "state"]);
 
 /** The text of an empty list. Its children say what to do. */
 export function NoRows({ c, noun, children }: NoRowsProps) {
@@ -83,19 +83,17 @@ export function NoRows({ c, noun, children }: NoRowsProps) {
 type Pages = {
   readonly c: ConsoleContext;
   /** Where the next page begins. Null on the last page. */
-  readonly next: string | number | null;
-  /** The parameter that says where a page begins. */
-  readonly by?: "after" | "before";
+  readonly next: string | null;
 };
 
-export function Pages({ c, next, by = "after" }: Pages) {
-  const { [by]: place, ...shown } = c.req.query();
-  if (place === undefined && next === null) return null;
+export function Pages({ c, next }: Pages) {
+  const { after, ...shown } = c.req.query();
+  if (after === undefined && next === null) return null;
   return (
     <nav class="row" aria-label="Pages">
-      {place !== undefined && <a href={addressOf(c.req.path, shown)}>First page</a>}
+      {after !== undefined && <a href={addressOf(c.req.path, shown)}>First page</a>}
       {next !== null && (
-        <a href={addressOf(c.req.path, { ...shown, [by]: next })} rel="next">
+        <a href={addressOf(c.req.path, { ...shown, after: next })} rel="next">
           Next page
         </a>
       )}
@@ -106,10 +104,7 @@ export function Pages({ c, next, by = "after" }: Pages) {
 /** Links to the same list as a file. */
 export function CsvLink({ c }: { readonly c: ConsoleContext }) {
   return (
-    <a
-      class="button"
-      href={addressOf(c.req.path, { ...c.req.query(), after: "", before: "", format: "csv" })}
-    >
+    <a class="button" href={addressOf(c.req.path, { ...c.req.query(), after: "", format: "csv" })}>
       CSV
     </a>
   );

@@ -26,7 +26,7 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
   if (query.format === "csv") return fileOf(c, auditCalls.list, query);
   const { audit, next } = await auditCalls.list.run(inputOf(c, { query }));
   const shown = c.req.query();
-  const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, before: "" });
+  const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, after: "" });
   return page(
     c,
     { title: "Audit", actions: <CsvLink c={c} /> },
@@ -60,7 +60,7 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
           </section>
         ))
       )}
-      <Pages c={c} next={next} by="before" />
+      <Pages c={c} next={next} />
     </>,
   );
 });

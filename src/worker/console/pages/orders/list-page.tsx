@@ -80,7 +80,7 @@ export const orderListPages = new Hono<AppEnv>()
           rows={cancelled}
           empty="No order was cancelled."
         />
-        <Pages c={c} next={next} by="before" />
+        <Pages c={c} next={next} />
       </>,
     );
   });
