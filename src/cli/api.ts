@@ -15,25 +15,44 @@ const TIMEOUT_SECONDS = 60;
 const REPEATABLE = /^(GET |PUT \/orders$|POST \/orders\/ship$)/;
 const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
+type Given = { readonly query?: Query; readonly json?: object | string };
+
 /** Sends a text as it is, with every digit of its integers. Leaves out members that are undefined. */
-export async function call<Body>(
+export async function call<Body>(access: Access, line: string, given: Given = {}): Promise<Answer<Body>> {
+  const { text } = await answerTo(access, line, given, "application/json");
+  return { text, body: parseJson(text) as Body }; // as the route answers
+}
+
+/** Returns a page of a list as CSV, without a BOM. `next` is where the next page begins. */
+export async function callCsv(
+  access: Access,
+  line: string,
+  query: Query,
+): Promise<{ readonly text: string; readonly next: string | undefined }> {
+  const { text, response } = await answerTo(access, line, { query: { ...query, format: "csv" } }, "text/csv");
+  const [, next] = /[?&]after=([\w-]+)/.exec(response.headers.get("Link") ?? "") ?? [];
+  return { text, next };
+}
+
+async function answerTo(
   { baseUrl, headers }: Access,
   line: string,
-  { query = {}, json }: { readonly query?: Query; readonly json?: object | string } = {},
-): Promise<Answer<Body>> {
+  { query = {}, json }: Given,
+  type: string,
+) {
   const [method = "", path = ""] = line.split(" ");
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const parameters = Object.entries(query).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, String(value)]],
   );
-  const url = `${baseUrl}/admin${path}${given.length > 0 ? `?${new URLSearchParams(given)}` : ""}`;
+  const url = `${baseUrl}/admin${path}${parameters.length > 0 ? `?${new URLSearchParams(parameters)}` : ""}`;
   const body = json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) };
   const lost = REPEATABLE.test(line) ? unreachable : (text: string) => unreachable(`${text} ${MAY_BE_MADE}`);
   const { response, text } = await exchange(baseUrl, new Request(url, { method, headers, ...body }), lost);
   if (!response.ok) throw refusalOf(response, text, lost);
-  if (!response.headers.get("Content-Type")?.startsWith("application/json")) {
+  if (!response.headers.get("Content-Type")?.startsWith(type)) {
     throw lost(`${baseUrl} does not answer as this service does. Is it the right address?`);
   }
-  return { text, body: parseJson(text) as Body }; // as the route answers
+  return { response, text };
 }
 
 function unreachable(message: string): CliError {

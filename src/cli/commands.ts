@@ -103,7 +103,8 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   for (const member of members.values()) command.addOption(optionOf(member));
   const calls = forms.map(({ call }) => call);
   if (calls.some(({ asks }) => asks)) command.option("--yes", "do not ask");
-  if (calls.some(({ id }) => LISTS[id])) command.option("--csv", "print CSV, with every member of the rows");
+  const hasCsv = calls.some(({ query }) => query.some(({ name }) => name === "format"));
+  if (hasCsv) command.option("--csv", "print CSV, with every member of the rows");
   if (calls.some(isPaged)) {
     command.option("--limit <n>", "the maximum number of rows to show; default: 100", count);
     command.option("--all", "show every row");

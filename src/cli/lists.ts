@@ -4,9 +4,9 @@ import type { AuditView } from "../worker/admin/audit/schema.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import type { KeyEvent, keyHistory } from "../worker/admin/keys/schema.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
-import { call, type Query } from "./api.ts";
+import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
-import { type Column, csvOf, inline, minuteOf, NONE, printable, table, toJson } from "./output.ts";
+import { type Column, inline, minuteOf, NONE, printable, table, toJson } from "./output.ts";
 import type { Session } from "./session.ts";
 
 type List = {
@@ -130,39 +130,57 @@ type Source = { readonly line: string; readonly isPaged: boolean; readonly query
 type Page = { readonly next?: string | null } & Readonly<Record<string, unknown>>;
 
 export async function showList(session: Session, source: Source, list: List, paging: Paging): Promise<void> {
-  const { io, json } = session;
-  const pages = await fetchPages(session, source, list.rows, paging);
+  const { io, access, json } = session;
+  if (paging.csv && !json) return printCsv(session, source, paging);
+  const pages: Page[] = [];
+  const next = await readPages(source, paging, async (query) => {
+    const { body } = await call<Page>(access, source.line, { query });
+    pages.push(body);
+    return { next: body.next, rows: (body[list.rows] as readonly unknown[]).length }; // as the route answers
+  });
   const rows = pages.flatMap((page) => page[list.rows] as object[]); // as the route answers
-  const next = pages.at(-1)?.next;
-  if (json) io.stdout.write(`${toJson({ ...pages.at(-1), [list.rows]: rows })}\n`);
-  else if (paging.csv) io.stdout.write(csvOf(rows));
-  else {
-    // The heading is made for the pages of this list.
-    const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : "";
-    io.stdout.write(`${above}${table(rows, list.columns, io)}\n`);
+  if (json) {
+    io.stdout.write(`${toJson({ ...pages.at(-1), [list.rows]: rows })}\n`);
+    return;
   }
-  if (next && !json) io.stderr.write(printable(`More: --all, or --after ${next}\n`));
+  // The heading is made for the pages of this list.
+  const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : "";
+  io.stdout.write(`${above}${table(rows, list.columns, io)}\n`);
+  sayMore(io, next);
+}
+
+/** Prints the service's CSV. Each page begins with the names of the columns, which the first page has printed. */
+async function printCsv({ io, access }: Session, source: Source, paging: Paging): Promise<void> {
+  let isFirst = true;
+  const next = await readPages(source, paging, async (query, rows) => {
+    const page = await callCsv(access, source.line, query);
+    io.stdout.write(isFirst ? page.text : page.text.slice(page.text.indexOf("\n") + 1));
+    isFirst = false;
+    return { next: page.next, rows };
+  });
+  sayMore(io, next);
+}
+
+function sayMore({ stderr }: CliIo, next: string | null | undefined): void {
+  if (next) stderr.write(printable(`More: --all, or --after ${next}\n`));
 }
 
 /** The largest page of the service. */
 export const MAX_PAGE_ROWS = 500;
 
-/** Fetches as many pages as the rows need. */
-async function fetchPages(
-  { access }: Session,
-  { line, isPaged, query }: Source,
-  rows: string,
+/** Reads as many pages as the rows need. Returns where the page after them begins. */
+async function readPages(
+  { isPaged, query }: Source,
   { all, limit = all ? Number.POSITIVE_INFINITY : 100, after }: Paging,
-): Promise<Page[]> {
-  const pages: Page[] = [];
-  let from = after;
+  read: (query: Query, maxRows: number) => Promise<{ next?: string | null | undefined; rows: number }>,
+): Promise<string | null | undefined> {
+  let next: string | null | undefined = after;
   for (let missing = limit; missing > 0; ) {
-    const range = isPaged ? { limit: Math.min(missing, MAX_PAGE_ROWS), after: from } : {};
-    const { body } = await call<Page>(access, line, { query: { ...query, ...range } });
-    pages.push(body);
-    if (!body.next) break;
-    missing -= (body[rows] as readonly unknown[]).length; // as the route answers
-    from = body.next;
+    const maxRows = Math.min(missing, MAX_PAGE_ROWS);
+    const page = await read(isPaged ? { ...query, limit: maxRows, after: next } : query, maxRows);
+    next = page.next;
+    if (!next) break;
+    missing -= page.rows;
   }
-  return pages;
+  return next;
 }

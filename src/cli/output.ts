@@ -1,8 +1,7 @@
-/** Writes answers as text: tables, lists of members, CSV. */
+/** Writes answers as text: tables, and lists of members. */
 import { styleText } from "node:util";
 import Table from "cli-table3";
 import stringWidth from "string-width";
-import { type CsvCell, toCsv } from "../worker/text/csv.ts";
 import { parseExactJson } from "../worker/text/exact-json.ts";
 import type { CliIo, Output } from "./io.ts";
 
@@ -134,26 +133,13 @@ export function describe(object: object): string {
   return printable(lines.join("\n"));
 }
 
-/** Writes every member under its API name. A list, and an object in the audit log, is written as JSON. */
-export function csvOf(rows: readonly object[]): string {
-  const flat = rows.map((row) => new Map(flatten(row, "", /(^|\.)(before|after)$/)));
-  const names = [...new Set(flat.flatMap((row) => [...row.keys()]))];
-  return toCsv([names, ...flat.map((row) => names.map((name) => csvCell(row.get(name))))]);
-}
-
-export function csvCell(value: unknown): CsvCell {
-  if (value === null || value === undefined) return null;
-  if (typeof value === "object") return toJson(value);
-  return typeof value === "number" || typeof value === "bigint" ? value : String(value);
-}
-
 type Member = readonly [name: string, value: unknown];
 
 /** The name of `used` in `live: { minute: { used } }` is `live.minute.used`. */
-function flatten(object: object, prefix = "", whole = /^$/): Member[] {
+function flatten(object: object, prefix = ""): Member[] {
   return Object.entries(object).flatMap(([member, value]): Member[] => {
     const name = `${prefix}${member}`;
-    return isObject(value) && !whole.test(name) ? flatten(value, `${name}.`, whole) : [[name, value]];
+    return isObject(value) ? flatten(value, `${name}.`) : [[name, value]];
   });
 }
 

@@ -2,13 +2,13 @@
 import { once } from "node:events";
 import type { Command } from "commander";
 import { ORDER_MEMBERS } from "../../worker/admin/orders/loaded-order.ts";
-import { toCsv } from "../../worker/text/csv.ts";
+import { type CsvCell, toCsv } from "../../worker/text/csv.ts";
 import { call } from "../api.ts";
 import { MAX_PAGE_ROWS } from "../lists.ts";
-import { csvCell, toJson } from "../output.ts";
+import { toJson } from "../output.ts";
 import { addCommand, type Session } from "../session.ts";
 
-type Order = Readonly<Record<string, unknown>>;
+type Order = Readonly<Record<string, Exclude<CsvCell, undefined> | boolean>>;
 type OrderPage = { readonly orders: readonly Order[]; readonly next: string | null };
 
 export function addExport(orders: Command, session: Session): void {
@@ -36,8 +36,10 @@ async function exportOrders(session: Session, isCsv: boolean): Promise<void> {
   stderr.write(`${exported} orders\n`);
 }
 
-function cellsOf(order: Order) {
-  return ORDER_MEMBERS.map((name) => csvCell(order[name]));
+function cellsOf(order: Order): CsvCell[] {
+  return ORDER_MEMBERS.map((name) => order[name]).map((value) =>
+    typeof value === "boolean" ? String(value) : value,
+  );
 }
 
 function lineOf({ version: _, ...order }: Order): string {

@@ -292,19 +292,23 @@ describe("--json", () => {
 });
 
 describe("--csv", () => {
-  it("prints every member of a list under its name of the API, without spreadsheet formulas", async ({
-    expect,
-  }) => {
-    const { out } = await runLine("keys list --csv", { keys: [{ ...KEY, name: "=1+1" }], next: null });
-    const [head, row] = out.split("\r\n");
-    expect(head).toMatch(/^id,name,ownerName,.*,limits\.requestsPerMinute,limits\.requestsPerDay,/);
-    expect(row).toMatch(/^key_0NGqxR8a1b2c,'=1\+1,Ada,,"first\nsecond",pro,active,600,10000,/);
-  });
+  const page = (row: string, next?: string) => {
+    const link = next && { Link: `</admin/keys?limit=500&format=csv&after=${next}>; rel="next"` };
+    return new Response(`\ufeffid,name\r\n${row}\r\n`, {
+      headers: { "Content-Type": "text/csv; charset=utf-8", ...link },
+    });
+  };
 
-  it("keeps a change of the audit log in one cell", async ({ expect }) => {
-    const entry = { at: "2026", before: { plan: "free" }, after: null };
-    const { out } = await runLine("audit list --csv", { audit: [entry], next: null });
-    expect(out).toBe('at,before,after\r\n2026,"{""plan"":""free""}",\r\n');
+  it("prints the service's CSV, several pages as one, and names the next page", async ({ expect }) => {
+    const { out, err } = await run("keys list --plan pro --limit 502 --csv".split(" "), [
+      page("a,A", "b-_1"),
+      page("b,B", "c"),
+    ]);
+    expect([out, err]).toEqual(["id,name\r\na,A\r\nb,B\r\n", "More: --all, or --after c\n"]);
+    expect(sent.map(({ line }) => line)).toEqual([
+      "GET /admin/keys?plan=pro&limit=500&format=csv",
+      "GET /admin/keys?plan=pro&limit=2&after=b-_1&format=csv",
+    ]);
   });
 });
 

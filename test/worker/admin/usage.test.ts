@@ -497,9 +497,10 @@ describe("usage as CSV", () => {
       const text = (value: unknown) => String(value ?? "").replace(/^=/, "'=");
       expect(rows).toEqual(
         answer.rows.map((row) => {
-          const { limits, ...flat } = { limits: {}, ...row };
+          const { limits = {}, ...flat } = row as { limits?: object };
+          const inForce = Object.entries(limits).map(([name, value]) => [`limits.${name}`, value] as const);
           return Object.fromEntries(
-            Object.entries({ ...limits, ...flat }).map(([name, value]) => [name, text(value)]),
+            [...inForce, ...Object.entries(flat)].map(([name, value]) => [name, text(value)]),
           );
         }),
       );

@@ -1,5 +1,6 @@
 /** The calls about alerts: what the webhook was told, an alert that is sent again, and a test alert. */
 import { call } from "../call.ts";
+import { columnsOf } from "../http/csv.ts";
 import { alertPage, alertQuery, alertView, sentAlert } from "./schema.ts";
 import { findAlerts, sendAgain, sendTestAlert } from "./service.ts";
 
@@ -48,7 +49,7 @@ export const alertCalls = {
     run: ({ env, query }) => findAlerts(env, query),
     table: ({ alerts, next }) => ({
       file: "alerts",
-      columns: Object.keys(alertView.entries),
+      columns: columnsOf(alertView),
       rows: alerts,
       next,
     }),

@@ -2,6 +2,7 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
+import { columnsOf } from "../http/csv.ts";
 import { auditPage, auditQuery, auditView } from "./schema.ts";
 import { listAudit } from "./sql.ts";
 
@@ -30,7 +31,7 @@ export const auditCalls = {
     run: ({ env, query }) => listAudit(openDatabase(env.DB), query),
     table: ({ audit, next }) => ({
       file: "audit",
-      columns: Object.keys(auditView.entries),
+      columns: columnsOf(auditView),
       rows: audit,
       next,
     }),

@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
+import { columnsOf } from "../http/csv.ts";
 import { banKey, liftBan, previewBan } from "./change.ts";
 import { listBans } from "./list-sql.ts";
 import { banLifted, banPage, banQuery, banRequest, banSet, type banView, listedBan } from "./schema.ts";
@@ -34,7 +35,7 @@ export const banCalls = {
 
     // A limiter reports a ban for strikes at once. D1 lacks a ban only if its report failed a moment ago.
     run: ({ env, query }) => listBans(openDatabase(env.DB), query, nowSeconds()),
-    table: ({ bans, next }) => ({ file: "bans", columns: Object.keys(listedBan.entries), rows: bans, next }),
+    table: ({ bans, next }) => ({ file: "bans", columns: columnsOf(listedBan), rows: bans, next }),
   }),
 
   set: call({

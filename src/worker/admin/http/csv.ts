@@ -1,5 +1,6 @@
 /** Answers `?format=csv` with the rows of a list as a table. */
 import type { Context } from "hono";
+import type * as v from "valibot";
 import type { AppEnv } from "../../context.ts";
 import { urlOf } from "../../platform/request-url.ts";
 import { type CsvCell, toCsv } from "../../text/csv.ts";
@@ -9,11 +10,22 @@ const BOM = "\ufeff";
 
 export type CsvTable = {
   readonly file: string;
+  /** Paths of members of the answer's rows, as in `limits.requestsPerDay`. */
   readonly columns: readonly string[];
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: readonly object[];
   /** Where the next page begins. */
   readonly next?: string | null;
 };
+
+/** Returns a column for each member of rows with this schema. */
+export function columnsOf(schema: v.GenericSchema, path = ""): string[] {
+  // A nullable schema wraps the schema of its value. Only the schema of an object has entries.
+  const { wrapped = schema }: { readonly wrapped?: object } = Object(schema);
+  const { entries }: { readonly entries?: Readonly<Record<string, v.GenericSchema>> } = Object(wrapped);
+  if (entries === undefined) return [path];
+  const pathOf = (name: string) => (path === "" ? name : `${path}.${name}`);
+  return Object.entries(entries).flatMap(([name, member]) => columnsOf(member, pathOf(name)));
+}
 
 /** Answers with one page of a list. */
 export function csvAnswer(c: Context<AppEnv>, table: CsvTable): Response {
@@ -48,7 +60,7 @@ function answerWith(c: Context<AppEnv>, { file }: CsvTable, body: string | Reada
 }
 
 function rowsOf({ columns, rows }: CsvTable): string {
-  return toCsv(rows.map((row) => columns.map((name) => cellOf(row[name]))));
+  return toCsv(rows.map((row) => columns.map((path) => cellOf(valueAt(row, path.split("."))))));
 }
 
 function nextPage(url: URL, after: string): string {
@@ -56,7 +68,15 @@ function nextPage(url: URL, after: string): string {
   return `${url.pathname}${url.search}`;
 }
 
+/** The path of a list's members leads to a list of values. */
+function valueAt(value: unknown, [name, ...others]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  if (Array.isArray(value)) return value.map((each) => valueAt(each, [name, ...others]));
+  return valueAt(Object(value)[name], others);
+}
+
 function cellOf(value: unknown): CsvCell {
+  if (value === undefined) return null;
   if (Array.isArray(value)) return value.join(" ");
   if (typeof value === "number" || typeof value === "bigint") return value;
   return typeof value === "object" ? value && JSON.stringify(value) : String(value);

@@ -70,7 +70,14 @@ export const paging = {
   after: v.optional(v.string()),
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), "100"),
 };
-export const format = v.optional(oneOf(["json", "csv"]));
+export const format = v.optional(
+  v.pipe(
+    oneOf(["json", "csv"]),
+    v.description(
+      "`csv`: a table of the rows of this page, with a column for each member, as in `limits.requestsPerDay`. The header `Link` has the address of the next page.",
+    ),
+  ),
+);
 /** A time that becomes its UTC day, as in `2026-11-21`. */
 export const pastDay = v.pipe(pastTime, v.transform(dayName));
 

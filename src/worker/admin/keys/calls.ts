@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
+import { columnsOf } from "../http/csv.ts";
 import {
   endTemporaryLimits,
   issueKey,
@@ -60,9 +61,8 @@ const KEY: v.InferInput<typeof keyView> = {
     { id: "5e9d1f0a7b3c2d48", hint: "sok_eg…yhjA", createdAt: "2026-11-02T09:00:00Z", expiresAt: null },
   ],
 };
-/** A table has the limits in force under the names of the key's own limits, and only the hints of secrets. */
-const { limits: _limits, secrets: _secrets, ...columns } = keyView.entries;
-const KEY_COLUMNS = [...Object.keys(columns), "hints"];
+/** A table has only the hints of secrets. */
+const KEY_COLUMNS = columnsOf(keyView).map((column) => (column === "secrets" ? "secrets.hint" : column));
 const SECRET = "sok_e… (60 characters)";
 
 export const keyCalls = {
@@ -76,12 +76,7 @@ export const keyCalls = {
     example: { answer: { keys: [KEY], next: null, asOf: "2026-11-21T09:00:00Z" } },
 
     run: ({ env, query }) => findKeyPage(env, query),
-    table: ({ keys, next }) => ({
-      file: "keys",
-      columns: KEY_COLUMNS,
-      rows: keys.map((key) => ({ ...key, ...key.limits, hints: key.secrets.map(({ hint }) => hint) })),
-      next,
-    }),
+    table: ({ keys, next }) => ({ file: "keys", columns: KEY_COLUMNS, rows: keys, next }),
   }),
 
   create: call({

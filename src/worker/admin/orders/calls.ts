@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { parseExactJson } from "../../text/exact-json.ts";
 import { call, JsonText } from "../call.ts";
+import { columnsOf } from "../http/csv.ts";
 import { checked, parseJson } from "../http/request-validation.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
@@ -60,7 +61,7 @@ export const orderCalls = {
     },
     table: (answer) => {
       const { orders, next } = exactly<{ orders: Row[]; next: string | null }>(answer);
-      return { file: "orders", columns: Object.keys(orderView.entries), rows: orders, next };
+      return { file: "orders", columns: columnsOf(orderView), rows: orders, next };
     },
   }),
 
@@ -159,7 +160,7 @@ export const orderCalls = {
       const { cancelled, next } = exactly<{ cancelled: Row[]; next: string | null }>(answer);
       return {
         file: "cancelled-orders",
-        columns: Object.keys(cancelledOrder.entries),
+        columns: columnsOf(cancelledOrder),
         rows: cancelled,
         next,
       };

@@ -1,8 +1,10 @@
 /** The calls about plans: their limits, which keys share. */
-import type * as v from "valibot";
+import * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { requireTarget } from "../change.ts";
+import { columnsOf } from "../http/csv.ts";
+import { format } from "../http/schemas.ts";
 import { previewPlan, updatePlan } from "./change.ts";
 import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
 import { listPlans, planTarget } from "./sql.ts";
@@ -21,9 +23,11 @@ export const planCalls = {
     route: "GET /plans",
     summary: "List the plans",
     description: "Each plan has its limits and the number of its keys.",
+    query: v.strictObject({ format }),
     answer: planList,
     example: { answer: { plans: [PRO] } },
     run: async ({ env }) => ({ plans: await listPlans(openDatabase(env.DB)) }),
+    table: ({ plans }) => ({ file: "plans", columns: columnsOf(planView), rows: plans }),
   }),
 
   show: call({
