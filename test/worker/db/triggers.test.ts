@@ -1,7 +1,10 @@
 /** The triggers and constraints of the database, which also apply to plain SQL. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { openDatabase } from "../../../src/worker/db/database.ts";
+import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 
 async function run(query: string, ...bindings: (string | number | null)[]): Promise<void> {
   await env.DB.prepare(query)
@@ -237,6 +240,29 @@ describe("the keys whose limiters must be told", () => {
       expect(await tokenOf(unused.id), change).toBeNull();
     }
     await run("update plans set requests_per_minute = 300, requests_per_day = 10000 where id = 'pro'");
+  });
+
+  it("come from triggers on each column that a policy is read from", async ({ expect }) => {
+    const { id } = await createKey({ used: true });
+    const read: string[] = [];
+    const database = wrapDatabase(env.DB, (statements, execute) => {
+      read.push(...statements);
+      return execute();
+    });
+    await loadKeyPolicy(openDatabase(database), id, 0);
+    const columnsOf = (table: string) =>
+      [...read.join().matchAll(new RegExp(`\\b${table}\\.(\\w+)`, "g"))].map(([, name]) => name);
+    const watchedBy = async (trigger: string) => {
+      const select = env.DB.prepare("select sql from sqlite_schema where type = 'trigger' and name = ?");
+      const text = await select.bind(trigger).first<string>("sql");
+      if (text === null) throw new Error(`there is no trigger ${trigger}`);
+      return /UPDATE OF (.+?) ON/s.exec(text)?.[1]?.match(/\w+/g) ?? [];
+    };
+    // No change gives a key another id, and the first use begins the reading of a policy.
+    const ofKey = ["id", "first_used_at", ...(await watchedBy("api_keys_update_is_untold"))];
+    expect(new Set(columnsOf("k"))).toEqual(new Set(ofKey));
+    expect(new Set(columnsOf("p"))).toEqual(new Set(["id", ...(await watchedBy("plans_update_is_untold"))]));
+    expect(await watchedBy("key_secrets_update_is_untold"), "every column of a secret").toEqual([]);
   });
 
   it("are not those that change otherwise, nor revoked ones of a plan", async ({ expect }) => {
