@@ -322,10 +322,8 @@ CREATE TABLE `usage` (
 	`refused_while_banned` integer NOT NULL,
 	-- The limit in force at the day's last reported request. A later limit changes no past day.
 	`limit_per_day` integer NOT NULL CHECK (`limit_per_day` > 0),
-	-- JSON: an element for each hour from midnight until the last hour in use. A number counts the admitted
-	-- requests if none was refused. An array has the admitted requests, the refused requests, the requests
-	-- refused while banned, and the refusals of each minute by window, as in [60,12,0,{"42":{"minute":12}}]. The
-	-- column is the last, so that sums do not read it.
+	-- JSON: the figures of each hour, as src/worker/key/usage-day.ts writes and reads them. The column is the
+	-- last, so that sums do not read it.
 	`hours` text NOT NULL,
 	PRIMARY KEY(`day`, `key_id`)
 ) STRICT, WITHOUT ROWID;

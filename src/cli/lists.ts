@@ -30,7 +30,7 @@ export type Paging = {
 
 const FIGURES = [
   ...["percent", "near=daysNear", "median=medianPercent", "peak=peakPercent"],
-  ...["admitted", "refused", "banned=refusedWhileBanned"],
+  ...["admitted", "refused", "blocked=refusedWhileBanned"],
 ];
 type Total = { admitted: number; refused: number; refusedWhileBanned: number };
 const USAGE: List = {
@@ -38,7 +38,7 @@ const USAGE: List = {
   columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
   heading: ({ from, to, asOf, total }: { from: string; to: string; asOf: string; total: Total }) =>
     `${minuteOf(from)} to ${minuteOf(to)}, hours until ${minuteOf(asOf)}
-${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} refused while banned\n`,
+${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
 };
 
 /** Lists by the id of their call. */

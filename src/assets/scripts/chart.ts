@@ -6,9 +6,9 @@ const HEIGHT = 240;
 const DAY_SECONDS = 86_400;
 
 /** From the top of the stack to the bottom, so that each bar hides the upper part of the one before. */
-const SERIES = ["banned", "refused", "admitted"] as const;
+const SERIES = ["refusedWhileBanned", "refused", "admitted"] as const;
 
-type Point = readonly [start: number, admitted: number, refused: number, banned: number];
+type Point = readonly [start: number, admitted: number, refused: number, refusedWhileBanned: number];
 type Range = {
   readonly from: number;
   readonly to: number;
@@ -44,7 +44,7 @@ function keepDrawn(box: HTMLElement, range: Range): void {
 function dataOf({ points }: Range): uPlot.AlignedData {
   return [
     points.map((_, i) => i),
-    points.map(([, admitted, refused, banned]) => admitted + refused + banned),
+    points.map(([, admitted, refused, refusedWhileBanned]) => admitted + refused + refusedWhileBanned),
     points.map(([, admitted, refused]) => admitted + refused),
     points.map(([, admitted]) => admitted),
   ];
@@ -58,16 +58,16 @@ function labelOf(start: number, step: number): string {
     : iso.slice(11, 16);
 }
 
-function isEmpty([, admitted, refused, banned]: Point): boolean {
-  return admitted + refused + banned === 0;
+function isEmpty([, admitted, refused, refusedWhileBanned]: Point): boolean {
+  return admitted + refused + refusedWhileBanned === 0;
 }
 
 function valuesOf(point: Point, step: number): string {
-  const [start, admitted, refused, banned] = point;
+  const [start, admitted, refused, refusedWhileBanned] = point;
   const iso = new Date(start * 1000).toISOString();
   const time = step >= DAY_SECONDS ? formatDay(iso) : formatTime(iso);
   if (isEmpty(point)) return `${time}: no requests`;
-  return `${time}: ${formatNumber(admitted)} admitted, ${formatNumber(refused)} refused, ${formatNumber(banned)} blocked`;
+  return `${time}: ${formatNumber(admitted)} admitted, ${formatNumber(refused)} refused, ${formatNumber(refusedWhileBanned)} blocked by bans`;
 }
 
 /** The distance of the lines: four to ten of them, the last one above the highest bar. */

@@ -4,10 +4,7 @@ import type { Ban, HourUsage } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
-import { HOUR_SQL } from "./usage-sql.ts";
-
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+import { dayMsOf, upsertDay } from "./usage-day.ts";
 
 export type KeyPolicyRow = {
   readonly plan: string;
@@ -69,56 +66,13 @@ export async function writeReport(
   bans: readonly Ban[],
   alerts: readonly Conditional[],
 ): Promise<void> {
-  const days = Map.groupBy(hours, ({ startMs }) => startMs - (startMs % DAY_MS));
+  const days = Map.groupBy(hours, ({ startMs }) => dayMsOf(startMs));
   const statements = [
     ...Array.from(days, ([dayMs, hoursOfDay]) => upsertDay(keyId, dayMs, hoursOfDay)),
     ...bans.map((ban) => insertStrikeBan(keyId, ban)),
     ...alerts.map((alert) => render(alert, sql`true`)),
   ];
   if (statements.length > 0) await transact(db, statements);
-}
-
-/**
- * Merges the hours into the day's row. The update is in place and touches no index. A report without a new
- * request is an earlier report, so it does not change the limit either.
- */
-function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsage[]): SQL {
-  const limitPerDay = hours.at(-1)?.limits.day;
-  if (limitPerDay === undefined) throw new Error("the policy has no window day");
-  const day = dayMs / 1000;
-  const { admitted, refused, banned, minutes } = HOUR_SQL;
-  const figuresIn = (json: SQL) => sql`(
-    select e.key as hour, ${admitted} as a, ${refused} as r, ${banned} as b, ${minutes} as minutes from json_each(${json}) e)`;
-  return sql`
-    insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
-    select ${day}, ${keyId}, sum(a), sum(r), sum(b), ${limitPerDay},
-      json_group_array(json(iif(r + b = 0, a, json_array(a, r, b, json(minutes)))) order by hour)
-    from (
-      select hour, max(coalesce(old.a, 0), coalesce(new.a, 0)) as a, max(coalesce(old.r, 0), coalesce(new.r, 0)) as r,
-        max(coalesce(old.b, 0), coalesce(new.b, 0)) as b,
-        iif(coalesce(new.r + new.b, 0) < coalesce(old.r + old.b, 0), old.minutes, new.minutes) as minutes
-      from ${figuresIn(sql`(select hours from usage where day = ${day} and key_id = ${keyId})`)} old
-      full join ${figuresIn(sql`${JSON.stringify(hoursOf(dayMs, hours))}`)} new using (hour))
-    where true
-    on conflict (day, key_id) do update set admitted = excluded.admitted, refused = excluded.refused,
-      refused_while_banned = excluded.refused_while_banned, limit_per_day = excluded.limit_per_day, hours = excluded.hours
-    where excluded.admitted + excluded.refused + excluded.refused_while_banned > admitted + refused + refused_while_banned`;
-}
-
-/** Returns the value of the column `hours`, from midnight until the last of these hours. */
-function hoursOf(dayMs: number, hours: readonly HourUsage[]) {
-  const figures = new Map(
-    hours.map(({ startMs, admitted, refused, refusedWhileBanned, refusedMinutes }) => {
-      const minutes = Object.fromEntries(refusedMinutes.map(({ minute, by }) => [minute, by]));
-      const isRefused = refusedMinutes.length > 0;
-      return [startMs, isRefused ? [admitted, refused, refusedWhileBanned, minutes] : admitted] as const;
-    }),
-  );
-  const lastMs = Math.max(...figures.keys());
-  return Array.from(
-    { length: (lastMs - dayMs) / HOUR_MS + 1 },
-    (_, i) => figures.get(dayMs + i * HOUR_MS) ?? 0,
-  );
 }
 
 function insertStrikeBan(keyId: string, { id, strikes, startedAtMs, endsAtMs }: Ban): SQL {

@@ -172,7 +172,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       rows: [{ keyId: ID, keyName: "Paws", ownerName: "Ada", plan: "pro", percent: 0.4, ...FIGURES }],
       next: null,
     },
-    /^2026-11-20 00:00 to 2026-11-20 11:00, hours until 2026-11-20 10:00\n40 admitted, 2 refused, 1 refused while banned\n\nkey name .*\nPaws +Ada +pro +0\.4 +40 +2 +1 +key_0NGqxR8a1b2c\n$/,
+    /^2026-11-20 00:00 to 2026-11-20 11:00, hours until 2026-11-20 10:00\n40 admitted, 2 refused, 1 blocked by bans\n\nkey name .*\nPaws +Ada +pro +0\.4 +40 +2 +1 +key_0NGqxR8a1b2c\n$/,
   ],
   [
     `usage ${ID} --since yesterday --by hour`,

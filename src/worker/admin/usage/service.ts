@@ -5,6 +5,7 @@ import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
 import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
+import { readMinutes } from "../../key/usage-day.ts";
 import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
@@ -16,7 +17,6 @@ import {
   type OwnerUsageView,
   orderOf,
   type PlanUsageView,
-  type RefusedMinute,
   type TimeUsage,
   type usageQuery,
 } from "./schema.ts";
@@ -200,10 +200,8 @@ export async function listHours(db: Database, id: string, range: Range): Promise
 }
 
 function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
-  // `writeReport` made this text.
-  const minutes = JSON.parse(row?.refusedMinutes ?? "{}") as Record<string, RefusedMinute["by"]>;
-  const refusedMinutes = Object.entries(minutes).map(([minute, by]) => ({
-    at: rfc3339(start + Number(minute) * 60),
+  const refusedMinutes = readMinutes(row?.refusedMinutes ?? null).map(({ minute, by }) => ({
+    at: rfc3339(start + minute * 60),
     by,
   }));
   return { ...toTimeUsage(start, "hour", row), refusedMinutes };

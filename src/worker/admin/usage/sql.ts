@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { limitsAt } from "../../key/limits-sql.ts";
-import { HOUR_SQL } from "../../key/usage-sql.ts";
+import { HOUR_SQL } from "../../key/usage-day.ts";
 import { foldCase } from "../../text/text.ts";
 import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
@@ -28,14 +28,14 @@ export type UsageFilter = Range & {
 type Bucket = Figures & { readonly start: number };
 
 export type HourRow = Bucket & {
-  /** JSON with the refusals of each minute, by what refused them. */
+  /** JSON for `readMinutes`. */
   readonly refusedMinutes: string | null;
 };
 
 export async function listHoursOfKey(db: Database, keyId: string, range: Range): Promise<HourRow[]> {
   return db.all<HourRow>(sql`
     select ${HOUR} as start, ${HOUR_SQL.admitted} as admitted, ${HOUR_SQL.refused} as refused,
-      ${HOUR_SQL.banned} as refusedWhileBanned, ${HOUR_SQL.minutes} as refusedMinutes
+      ${HOUR_SQL.refusedWhileBanned} as refusedWhileBanned, ${HOUR_SQL.minutes} as refusedMinutes
     from ${hoursOf({ ...range, key: keyId })} order by start`);
 }
 
@@ -46,7 +46,7 @@ export async function listBuckets(db: Database, filter: UsageFilter, by: UsagePe
       ? sql`select u.day as start, ${SUMS} from ${usageOf(filter)}`
       : sql`
         select ${HOUR} as start, sum(${HOUR_SQL.admitted}) as admitted, sum(${HOUR_SQL.refused}) as refused,
-          sum(${HOUR_SQL.banned}) as refusedWhileBanned from ${hoursOf(filter)}`;
+          sum(${HOUR_SQL.refusedWhileBanned}) as refusedWhileBanned from ${hoursOf(filter)}`;
   return db.all<Bucket>(sql`${buckets} group by start order by start`);
 }
 
