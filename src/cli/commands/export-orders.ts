@@ -1,14 +1,13 @@
 /** `orders export` prints every order with every member, in the forms that `orders load` reads. */
 import { once } from "node:events";
 import type { Command } from "commander";
-import { ORDER_MEMBERS } from "../../worker/admin/orders/loaded-order.ts";
-import { type CsvCell, toCsv } from "../../worker/text/csv.ts";
-import { call } from "../api.ts";
+import type { Access } from "../access.ts";
+import { call, callCsv, type Query } from "../api.ts";
 import { MAX_PAGE_ROWS } from "../lists.ts";
 import { toJson } from "../output.ts";
 import { addCommand, type Session } from "../session.ts";
 
-type Order = Readonly<Record<string, Exclude<CsvCell, undefined> | boolean>>;
+type Order = Readonly<Record<string, unknown>>;
 type OrderPage = { readonly orders: readonly Order[]; readonly next: string | null };
 
 export function addExport(orders: Command, session: Session): void {
@@ -24,22 +23,29 @@ async function exportOrders(session: Session, isCsv: boolean): Promise<void> {
   const print = async (text: string) => {
     if (!stdout.write(text)) await once(stdout, "drain");
   };
-  if (isCsv) await print(toCsv([ORDER_MEMBERS]));
+  const pageAt = isCsv ? csvPageAt : linesAt;
   let exported = 0;
   for (let after: string | null | undefined; after !== null; ) {
-    const query = { limit: MAX_PAGE_ROWS, after };
-    const { orders, next } = (await call<OrderPage>(session.access, "GET /orders", { query })).body;
-    await print(isCsv ? toCsv(orders.map(cellsOf)) : orders.map(lineOf).join(""));
-    exported += orders.length;
-    after = next;
+    const page = await pageAt(session.access, { limit: MAX_PAGE_ROWS, after });
+    await print(page.lines.join(""));
+    exported += page.orders;
+    after = page.next;
   }
   stderr.write(`${exported} orders\n`);
 }
 
-function cellsOf(order: Order): CsvCell[] {
-  return ORDER_MEMBERS.map((name) => order[name]).map((value) =>
-    typeof value === "boolean" ? String(value) : value,
-  );
+type Page = { readonly lines: readonly string[]; readonly orders: number; readonly next: string | null };
+
+/** No cell of an order has a line end. Only the first page keeps the names of the columns. */
+async function csvPageAt(access: Access, query: Query): Promise<Page> {
+  const { text, next = null } = await callCsv(access, "GET /orders", query);
+  const [head = "", ...rows] = text.match(/.*\r\n/g) ?? [];
+  return { lines: query.after === undefined ? [head, ...rows] : rows, orders: rows.length, next };
+}
+
+async function linesAt(access: Access, query: Query): Promise<Page> {
+  const { orders, next } = (await call<OrderPage>(access, "GET /orders", { query })).body;
+  return { lines: orders.map(lineOf), orders: orders.length, next };
 }
 
 function lineOf({ version: _, ...order }: Order): string {
