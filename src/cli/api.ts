@@ -61,7 +61,10 @@ function unreachable(message: string): CliError {
 
 /** Node's and undici's codes for a connection that was never made, so nothing was sent. */
 const NEVER_MADE =
-  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|\w*CERT\w*|UNABLE_TO_VERIFY\w*|ERR_SSL\w*)$/;
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_SSL\w*)$/;
+/** Node's codes for a certificate that it does not accept. Nothing was sent either. */
+const NOT_TRUSTED =
+  /CERT|UNABLE_TO_VERIFY|^(HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE)/;
 
 /** Sends a request and reads the whole answer. `lost` makes the error of a request that may have arrived. */
 export async function exchange(
@@ -78,12 +81,37 @@ export async function exchange(
     if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
       throw lost(`${baseUrl} did not answer within ${TIMEOUT_SECONDS} seconds.`);
     }
-    // The cause of fetch's error has the code.
-    const { code = "" } = Object(Object(thrown).cause);
+    const { code = "", message = "" } = originOf(thrown);
+    if (NOT_TRUSTED.test(code)) {
+      throw unreachable(
+        `The certificate of ${baseUrl} is not trusted (${code}). If your network has a certificate of its own, set NODE_EXTRA_CA_CERTS to its file, or NODE_USE_SYSTEM_CA=1 if your system knows it.`,
+      );
+    }
+    const [, answer] = /Proxy response \((\d+)\)/.exec(message) ?? [];
+    if (answer !== undefined) {
+      throw unreachable(
+        `The proxy of ${proxyVariable()} answered ${answer}, and did not connect to ${baseUrl}.`,
+      );
+    }
     if (!NEVER_MADE.test(code)) throw lost(`The connection to ${baseUrl} broke.`);
-    const hint = isLocal(baseUrl) ? " Is it running (npm start)?" : "";
-    throw unreachable(`${baseUrl} cannot be reached.${hint}`);
+    throw unreachable(`${baseUrl} cannot be reached${hintFor(baseUrl)}`);
   }
+}
+
+/** fetch's error has a cause with a code, and with a proxy this cause has another. */
+function originOf(thrown: unknown): { readonly code?: string; readonly message?: string } {
+  const { cause } = Object(thrown);
+  return cause === undefined ? Object(thrown) : originOf(cause);
+}
+
+function hintFor(baseUrl: string): string {
+  if (isLocal(baseUrl)) return ". Is it running (npm start)?";
+  const name = proxyVariable();
+  return name === undefined ? "." : ` through the proxy of ${name}.`;
+}
+
+function proxyVariable(): string | undefined {
+  return ["https_proxy", "HTTPS_PROXY"].find((name) => process.env[name]);
 }
 
 function refusalOf({ status, headers }: Response, text: string, lost: typeof unreachable): CliError {

@@ -13,7 +13,7 @@ export type CliIo = {
   readonly isInteractive: boolean;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** The width of the widest table, in characters. */
+  /** The width of the widest table, in characters. Infinite without a terminal. */
   readonly columns: number;
 };
 

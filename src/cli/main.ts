@@ -1,4 +1,5 @@
 /** Runs the command line as a process. */
+import { useProxies } from "./proxies.ts";
 import { runCli } from "./run-cli.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -8,11 +9,13 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+useProxies(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,
   isInteractive: process.stdin.isTTY === true && process.stderr.isTTY === true,
   stdout: process.stdout,
   stderr: process.stderr,
-  columns: process.stdout.columns ?? 80,
+  // A pipe has no width, so a row stays one line. `COLUMNS` sets the width of both.
+  columns: Number(process.env.COLUMNS) || process.stdout.columns || Number.POSITIVE_INFINITY,
 });

@@ -1,6 +1,5 @@
 /** Writes answers as text: tables, and lists of members. */
 import { styleText } from "node:util";
-import Table from "cli-table3";
 import stringWidth from "string-width";
 import { parseExactJson } from "../worker/text/exact-json.ts";
 import type { CliIo, Output } from "./io.ts";
@@ -18,8 +17,12 @@ export function toJson(value: unknown): string {
   );
 }
 
+/** Most texts: no control characters, and each character takes one column. The other checks take long. */
+const IS_PLAIN = /^[ -~À-ɏ–]*$/;
+
 /** Escapes control and bidirectional characters, because they can change how a terminal shows a text. */
 export function printable(text: string): string {
+  if (IS_PLAIN.test(text)) return text;
   return text.replace(
     /(?!\n)[\p{Cc}\p{Bidi_Control}]/gu,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
@@ -54,7 +57,6 @@ export function inline(value: unknown): string {
 }
 
 const GAP = "  ";
-const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((side) => [side, ""]));
 
 /**
  * A member such as `limits.requestsPerDay`, or a label and members such as `owner=ownerName|ownerEmail`, or a
@@ -62,31 +64,137 @@ const NO_LINES = Object.fromEntries(Object.keys(new Table().options.chars).map((
  */
 export type Column = string | readonly [label: string, cellOf: (row: never) => unknown];
 
-/** Cells wrap at blanks, and a longer word is cut. A column without any value is left out. */
+/** Without a width each row is one line. A column without any value is left out. */
 export function table(rows: readonly object[], columns: readonly Column[], io: CliIo): string {
   if (rows.length === 0) return "Nothing to show.";
-  const values = rows.map((row) => {
+  const readers = columns.map(readerOf);
+  const all = rows.map((row) => {
     const members = new Map(flatten(row));
-    const first = (names: string[]) => names.map((name) => members.get(name)).find((each) => each != null);
-    return columns.map((column) => {
-      if (typeof column === "string") return first(column.replace(/.*=/, "").split("|"));
-      return column[1](row as never); // the list is made for these rows
-    });
+    return readers.map((read) => read(members, row));
   });
-  const shown = columns.map((_, i) => i).filter((i) => values.some((row) => (row[i] ?? null) !== null));
-  const head = shown.map((i) => labelOf(columns[i] ?? ""));
-  const cells = values.map((row) => shown.map((i) => printable(inline(row[i]))));
-  const isWhole = (i: number) => cells.every((row) => /^(-?[\d.]+|–|key_\w{12})$/.test(row[i] ?? ""));
-  const drawn = new Table({
-    head: head.map((label) => paint(label, io.stdout, "bold")),
-    chars: { ...NO_LINES, middle: GAP },
-    style: { "padding-left": 0, "padding-right": 0, head: [], border: [] },
-    colAligns: head.map((_, i) => (isWhole(i) ? "right" : "left")),
-    colWidths: widthsOf([head, ...cells], isWhole, io.columns),
-    wordWrap: true,
+  const drawn = columns.flatMap((column, i): Drawn[] => {
+    const values = all.map((row) => row[i] ?? null);
+    return values.every((value) => value === null) ? [] : [draw(labelOf(column), values)];
   });
-  drawn.push(...cells.map((row) => row.map((text) => paint(text, io.stdout))));
-  return drawn.toString().replace(/ +$/gm, "");
+  shrink(drawn, io.columns - GAP.length * (drawn.length - 1));
+  const head = linesOf(
+    drawn.map(({ label, width }) => [label, width, false]),
+    (text) => paint(text, io.stdout, "bold"),
+  );
+  const body = rows.map((_, row) =>
+    linesOf(
+      drawn.map(({ cells, width, isNumber }) => [cells[row] ?? "", width, isNumber]),
+      (text) => paint(text, io.stdout),
+    ),
+  );
+  return [head, ...body].join("\n");
+}
+
+function readerOf(column: Column): (members: ReadonlyMap<string, unknown>, row: object) => unknown {
+  if (typeof column !== "string") return (_, row) => column[1](row as never); // the list is made for these rows
+  const names = column.replace(/.*=/, "").split("|");
+  return (members) => names.map((name) => members.get(name)).find((each) => each != null);
+}
+
+/** A column as it is drawn. `floors` are the widths down to which the column shrinks, step by step. */
+type Drawn = {
+  label: string;
+  cells: string[];
+  isNumber: boolean;
+  width: number;
+  rank: number;
+  floors: number[];
+};
+
+/** Numbers never shrink. Ids shrink first, because their beginning names a key, and names shrink last. */
+const RANKS: readonly (readonly [rank: number, labels: RegExp])[] = [
+  [0, /\bid$/],
+  [2, /name|owner/],
+];
+
+function draw(label: string, values: readonly unknown[]): Drawn {
+  const cells = values.map((value) => printable(inline(value)).replaceAll("\n", " "));
+  const isNumber = cells.every((text) => /^(-?[\d.]+|–)$/.test(text));
+  const width = widest([label, ...cells]);
+  const word = widest([label, ...cells].flatMap((text) => text.split(" ")));
+  const [rank] = RANKS.find(([, labels]) => labels.test(label)) ?? [1];
+  const isTime = cells.every((text) => /^(\d{4}-\d\d-\d\d \d\d:\d\d|–)$/.test(text));
+  // A name, like a time, is wrapped at its blanks before it is cut.
+  const first = isTime ? width : rank === 2 ? word : Math.min(12, word);
+  const floors = isNumber ? [] : rank === 0 ? [10] : [first, Math.min(12, word), Math.min(8, word)];
+  return { label, cells, isNumber, width, rank, floors };
+}
+
+function widest(texts: readonly string[]): number {
+  return texts.reduce((max, text) => Math.max(max, widthOf(text)), 1);
+}
+
+function widthOf(text: string): number {
+  return IS_PLAIN.test(text) ? text.length : stringWidth(text);
+}
+
+/** Shrinks the columns of a table that is too wide: of each rank the widest column first. */
+function shrink(columns: readonly Drawn[], room: number): void {
+  let over = columns.reduce((sum, { width }) => sum + width, 0) - room;
+  for (const step of [0, 1, 2]) {
+    for (const rank of [0, 1, 2]) {
+      const ofRank = columns.filter((column) => column.rank === rank);
+      while (over > 0) {
+        const free = ofRank.filter(({ width, floors }) => width > (floors[step] ?? width));
+        const [wide] = free.toSorted((a, b) => b.width - a.width);
+        if (wide === undefined) break;
+        wide.width--;
+        over--;
+      }
+    }
+  }
+}
+
+/** The lines of a row. */
+function linesOf(
+  row: readonly (readonly [text: string, width: number, toRight: boolean])[],
+  style: (text: string) => string,
+): string {
+  const wrapped = row.map(([text, width]) => wrap(text, width));
+  const height = Math.max(...wrapped.map((lines) => lines.length));
+  const lines = Array.from({ length: height }, (_, line) =>
+    row
+      .map(([, width, toRight], i) => {
+        const text = wrapped[i]?.[line] ?? "";
+        const blanks = " ".repeat(Math.max(width - widthOf(text), 0));
+        return toRight ? blanks + style(text) : style(text) + blanks;
+      })
+      .join(GAP)
+      .trimEnd(),
+  );
+  return lines.join("\n");
+}
+
+/** Wraps a text at blanks, and cuts a longer word. */
+function wrap(text: string, width: number): string[] {
+  if (widthOf(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (widthOf(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== "") lines.push(line);
+    line = cut(word, width);
+  }
+  return [...lines, line];
+}
+
+function cut(word: string, width: number): string {
+  if (widthOf(word) <= width) return word;
+  let start = "";
+  for (const { segment } of new Intl.Segmenter().segment(word)) {
+    if (widthOf(start + segment) >= width) break;
+    start += segment;
+  }
+  return `${start}…`;
 }
 
 /** The label of `startedAt` is `started at`. */
@@ -96,27 +204,6 @@ export function labelOf(column: Column): string {
     .replace(/=.*/, "")
     .replaceAll(".", " ")
     .replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-}
-
-/** If a table is too wide, its widest columns shrink: first to 12 characters or the longest word. */
-function widthsOf(lines: readonly string[][], isWhole: (i: number) => boolean, width: number): number[] {
-  const widest = (i: number, split: string | RegExp) =>
-    lines
-      .flatMap((line) => (line[i] ?? "").split(split))
-      .reduce((max, part) => Math.max(max, stringWidth(part)), 1);
-  const widths = (lines[0] ?? []).map((_, i) => widest(i, /$^/));
-  const floorsOf = (max: number) =>
-    widths.map((_, i) => (isWhole(i) ? widest(i, " ") : Math.min(max, widest(i, " "))));
-  const room = width - GAP.length * (widths.length - 1);
-  for (const floors of [12, 10, 8].map(floorsOf)) {
-    for (let over = widths.reduce((sum, each) => sum + each, 0) - room; over > 0; over--) {
-      const free = widths.map((each, i) => (each > (floors[i] ?? 0) ? each : 0));
-      const i = free.indexOf(Math.max(...free));
-      if (!free[i]) break;
-      widths[i] = free[i] - 1;
-    }
-  }
-  return widths;
 }
 
 /** Writes a line for each member, and a line for each row of a list. */

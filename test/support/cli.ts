@@ -15,7 +15,7 @@ export type Finished = { code: number | null; out: string; err: string };
 export async function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { input = "", isInteractive = false }: { input?: string; isInteractive?: boolean } = {},
+  { input = "", isInteractive = false }: { input?: string | Buffer; isInteractive?: boolean } = {},
 ): Promise<Finished> {
   const [stdout, stderr] = [textSink(), textSink()];
   const code = await runCli(args, {

@@ -3,17 +3,17 @@ import { createHash } from "node:crypto";
 import type { Command } from "commander";
 import type { KeyView } from "../../worker/admin/keys/schema.ts";
 import { keyIn, parseKey } from "../../worker/key/key.ts";
+import { decodeByMark } from "../../worker/text/text.ts";
 import { call } from "../api.ts";
 import { readLine } from "../arguments.ts";
-import { CliError } from "../io.ts";
+import { bytesOf, CliError, type CliIo } from "../io.ts";
 import { addCommand, groupOf, type Session, show } from "../session.ts";
 
 export function addFindCommand(program: Command, session: Session): void {
   const does = "Show the key of the secret on standard input. The secret is not sent.";
   const keys = groupOf(program, "keys");
   addCommand(keys, "find", does, "keys find < secret.txt").action(async () => {
-    if (session.io.isInteractive) session.io.stderr.write("The secret, which stays on this machine: ");
-    const secret = keyIn(await readLine(session.io)) ?? "";
+    const secret = keyIn(await readInput(session.io)) ?? "";
     const parsed = parseKey(secret);
     if (parsed === undefined) {
       throw new CliError("Standard input has no secret. `keys show` takes the end of one.", { exitCode: 2 });
@@ -28,4 +28,11 @@ export function addFindCommand(program: Command, session: Session): void {
     }
     show(session, { text, body: key });
   });
+}
+
+/** A file may have a BOM, and be UTF-16, as PowerShell 5 writes it. */
+async function readInput(io: CliIo): Promise<string> {
+  if (!io.isInteractive) return decodeByMark(Buffer.concat(await Array.fromAsync(bytesOf(io, "-"))));
+  io.stderr.write("The secret, which stays on this machine: ");
+  return readLine(io);
 }

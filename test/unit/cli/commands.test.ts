@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { Writable } from "node:stream";
 import fc from "fast-check";
+import stringWidth from "string-width";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { type Member, readReference } from "../../../src/cli/calls.ts";
 import { BY_HAND, formOf } from "../../../src/cli/commands.ts";
@@ -33,6 +34,14 @@ const KEY = {
   ],
 };
 const ID = KEY.id;
+const IO = {
+  env: {},
+  stdin: process.stdin,
+  isInteractive: true,
+  columns: 80,
+  stdout: process.stdout,
+  stderr: process.stderr,
+};
 const CHANGED = { ...KEY, effective: "immediately" };
 const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
@@ -347,19 +356,37 @@ describe("a key is named", () => {
 });
 
 describe("a table", () => {
-  it("fits 80 columns: texts wrap at blanks, and an id stays whole", async ({ expect }) => {
-    const key = { ...KEY, name: "a rather long name of a key, ".repeat(4), ownerName: "x".repeat(60) };
-    const { out } = await runLine("keys list", { keys: [key], next: null });
-    const lines = out.split("\n");
+  const LONG = { ...KEY, name: "backend-of-the-large-pet-shop", ownerName: "a rather long name, ".repeat(4) };
+  const at = (columns: number, rows: readonly object[] = [LONG]) =>
+    table(rows, ["name", "owner=ownerName", "plan", "status", "createdAt", "id"], { ...IO, columns });
+
+  it("cuts ids first at 80 columns, wraps texts at blanks, and leaves a name whole", ({ expect }) => {
+    const lines = at(80).split("\n");
     expect(Math.max(...lines.map((each) => each.length))).toBeLessThanOrEqual(80);
-    expect(lines.length).toBeGreaterThan(3);
-    expect(out).toMatch(/ key_0NGqxR8a1b2c$/m);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(lines[1]).toMatch(/^backend-of-the-large-pet-shop .* key_0NGqx…$/);
+  });
+
+  it("is one line a row without a width, whatever a text has in it", ({ expect }) => {
+    const rows = Array.from({ length: 3 }, () => ({ ...LONG, ownerName: `${LONG.ownerName}\n\r\t\u2028` }));
+    const lines = at(Number.POSITIVE_INFINITY, rows).split("\n");
+    expect(lines).toHaveLength(1 + rows.length);
+    expect(lines[1]).toMatch(/key_0NGqxR8a1b2c$/);
+  });
+
+  it("cuts letters that take two columns, and letters of several characters, as a whole", ({ expect }) => {
+    const rows = [{ ...LONG, name: "👩‍👩‍👧‍👦".repeat(30), ownerName: "猫".repeat(40) }];
+    const line =
+      at(60, rows)
+        .split("\n")
+        .find((each) => each.includes("猫")) ?? "";
+    expect(stringWidth(line)).toBeLessThanOrEqual(60);
+    expect(line).toMatch(/^(?:👩‍👩‍👧‍👦)+… +猫+… /u);
   });
 
   it("has colours on a terminal that has them, for what needs attention", ({ expect }) => {
     const stdout = Object.assign(new Writable(), { hasColors: () => true });
-    const io = { env: {}, stdin: process.stdin, isInteractive: true, stdout, stderr: stdout, columns: 80 };
-    const shown = table([{ status: "active" }, { status: "banned" }], ["status"], io);
+    const shown = table([{ status: "active" }, { status: "banned" }], ["status"], { ...IO, stdout });
     expect(shown).toBe("\u001b[1mstatus\u001b[22m\nactive\n\u001b[31mbanned\u001b[39m");
   });
 
@@ -522,6 +549,19 @@ describe("keys find", () => {
       const other = await run(["keys", "find"], [{ keys }], { input });
       expect(other).toMatchObject({ code: 1, out: "", err: "error: No key has this secret.\n" });
     }
+  });
+
+  it.for([
+    ["UTF-8", "utf8"],
+    ["UTF-16", "utf16le"],
+  ] as const)("reads a file of %s that begins with a BOM", async ([, encoding], { expect }) => {
+    const input = Buffer.from(`\uFEFF${SECRET}\r\n`, encoding);
+    await run(["keys", "find"], [{ keys: [] }, { keys: [] }], { input });
+    await run(["keys", "find"], [{ keys: [] }], {
+      input: Buffer.from(input).subarray(encoding === "utf8" ? 0 : 2),
+    });
+    const line = `GET /admin/keys?ref=key_${SECRET.slice(5, 17)}`;
+    expect(sent).toMatchObject([{ line }, { line }]);
   });
 
   it("refuses an input without a secret", async ({ expect }) => {

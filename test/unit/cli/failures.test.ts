@@ -45,6 +45,27 @@ const FAILURES: readonly [string, () => Response | Error, string, boolean][] = [
     false,
   ],
   ["a service that is not there", () => connectionError("ECONNREFUSED"), "cannot be reached", false],
+  [
+    "a certificate that is not trusted",
+    () => connectionError("SELF_SIGNED_CERT_IN_CHAIN"),
+    "is not trusted (SELF_SIGNED_CERT_IN_CHAIN)",
+    false,
+  ],
+  [
+    "a certificate of another host",
+    () => connectionError("ERR_TLS_CERT_ALTNAME_INVALID"),
+    "not trusted",
+    false,
+  ],
+  [
+    "a proxy that does not connect",
+    () =>
+      new TypeError("fetch failed", {
+        cause: new Error("", { cause: new Error("Proxy response (407) !== 200") }),
+      }),
+    "answered 407, and did not connect",
+    false,
+  ],
   ["a connection that breaks", () => connectionError("UND_ERR_SOCKET"), "broke", true],
   ["silence", () => new DOMException("", "TimeoutError"), "did not answer within 60 seconds", true],
 ];

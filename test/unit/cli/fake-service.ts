@@ -40,7 +40,7 @@ export function run(
   answers: readonly Reply[] = [],
   options: {
     readonly env?: Readonly<Record<string, string>>;
-    readonly input?: string;
+    readonly input?: string | Buffer;
     readonly isInteractive?: boolean;
   } = {},
 ): Promise<Finished> {
