@@ -193,7 +193,7 @@ describe("the next npm start", () => {
     const next = spawnGroup("npm", ["start", "--", ...options]);
     await next.until(READY);
     expect(next.output()).not.toContain("sok_");
-    expect(next.output()).toContain('npx store-orders keys rotate "demo free"\n');
+    expect(next.output()).toContain('./store-orders keys rotate "demo free"\n');
     const [, key] = /demo free +(sok_\w+)/.exec(first.output()) ?? [];
     const headers = { Authorization: `Bearer ${key}` };
     const listed = await fetch(`http://localhost:${port}/v1/store/orders`, { headers });

@@ -18,6 +18,18 @@ describe("the documents", () => {
     });
   }
 
+  it("let npx run only packages of the project, because npx fetches a name that it does not find", ({
+    expect,
+  }) => {
+    const { dependencies, devDependencies } = JSON.parse(readText("package.json"));
+    const texts = documents
+      .filter((file) => !/CHANGELOG/.test(file))
+      .map(readText)
+      .join("\n");
+    const names = [...texts.matchAll(/npx (?:-\S+ )*([\w@/-]+)/g)].map(([, name = ""]) => name);
+    expect(names.filter((name) => !(name in { ...dependencies, ...devDependencies }))).toEqual([]);
+  });
+
   it.for(documents.filter((file) => file.startsWith("docs/")))(
     "%s is shown by the console without a mark of Markdown, and with the anchors of its headings",
     (file, { expect }) => {
