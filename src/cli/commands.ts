@@ -7,7 +7,7 @@ import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
-import { sentenceOf } from "./sentences.ts";
+import { type Answer, sentenceAfter } from "./sentences.ts";
 import { addCommand, groupOf, keyId, objectId, type Session, show } from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
@@ -220,9 +220,11 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
 
   if (asks) await confirm(session.io, await question(session, line, asks));
   const sent = call.body.length > 0 ? { json: body } : {};
-  const answer = await send<{ delivered?: boolean }>(session.access, line, sent);
+  const answer = await send<Answer & { delivered?: boolean }>(session.access, line, sent);
   const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
-  show(session, answer, () => sentenceOf(call.id, answer.body, { name, body }));
+  show(session, answer, () =>
+    sentenceAfter(call.id, answer.body, { name, sent: { ...Object.fromEntries(others), ...body } }),
+  );
   if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 

@@ -6,7 +6,8 @@ import type { KeyEvent, keyHistory } from "../worker/admin/keys/schema.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
 import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
-import { type Column, inline, minuteOf, NONE, printable, table, toJson } from "./output.ts";
+import { type Column, minuteOf, printable, table, toJson } from "./output.ts";
+import { saysOf } from "./sentences.ts";
 import type { Session } from "./session.ts";
 
 type List = {
@@ -98,16 +99,8 @@ export const LISTS: Readonly<Record<string, List>> = {
   "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
 };
 
-/** Returns `status: active → disabled, …`. Leaves out a member without a value before and after. */
-function describeChange({ before, after }: Pick<AuditView, "before" | "after">): string {
-  const [old, now] = [new Map(Object.entries(before ?? {})), new Map(Object.entries(after ?? {}))];
-  return [...new Set([...old.keys(), ...now.keys()])]
-    .filter((name) => [old, now].some((members) => inline(members.get(name)) !== NONE))
-    .map((name) => {
-      const parts = [...(before ? [inline(old.get(name))] : []), ...(after ? [inline(now.get(name))] : [])];
-      return `${name}: ${parts.join(" → ")}`;
-    })
-    .join(", ");
+function describeChange({ call, before, after }: AuditView): string {
+  return saysOf(call, before, after);
 }
 
 function describeBan({ liftedAt, liftedBy, endsAt, reason }: BanView): string {

@@ -2,6 +2,7 @@
 import { styleText } from "node:util";
 import stringWidth from "string-width";
 import { parseExactJson } from "../worker/text/exact-json.ts";
+import { wordsOf } from "../worker/text/says.ts";
 import type { CliIo, Output } from "./io.ts";
 
 /** An integer above 2^53 is a bigint, which keeps all its digits. */
@@ -200,10 +201,7 @@ function cut(word: string, width: number): string {
 /** The label of `startedAt` is `started at`. */
 export function labelOf(column: Column): string {
   if (typeof column !== "string") return column[0];
-  return column
-    .replace(/=.*/, "")
-    .replaceAll(".", " ")
-    .replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return wordsOf(column.replace(/=.*/, "").replaceAll(".", " "));
 }
 
 /** Writes a line for each member, and a line for each row of a list. */

@@ -1,79 +1,71 @@
-/** The sentence that a command prints after a change. */
+/** The sentence that a command prints after a change. The console and the audit log say it, too. */
+
+import { BANS_SAY } from "../worker/admin/bans/says.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
+import { KEYS_SAY, lastEndOf } from "../worker/admin/keys/says.ts";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
-import { inline, labelOf, minuteOf } from "./output.ts";
+import { ORDERS_SAY } from "../worker/admin/orders/says.ts";
+import { PLANS_SAY } from "../worker/admin/plans/says.ts";
+import { type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
 
 export type Change = {
   /** The object's name as the operator gave it: `acme`, `Plan pro`. */
   readonly name: string;
-  readonly body: Readonly<Record<string, unknown>>;
+  /** The members of the body, and the other names of the command line. */
+  readonly sent: Members;
 };
 
-type Effect = { readonly effective: string };
-type Key = KeyView & Effect;
+const SAYS: Readonly<Record<string, Says>> = { ...KEYS_SAY, ...BANS_SAY, ...PLANS_SAY, ...ORDERS_SAY };
 
-/** Sentences by the id of the call. `changed` makes the sentence of every other call. */
-const SENTENCES: Readonly<Record<string, (answer: never, change: Change) => string>> = {
-  "alerts.resend": sentAlert,
-  "alerts.test": sentAlert,
-  "bans.lift": ({ lifted, ...effect }: { lifted: BanView | null } & Effect, { name }) =>
-    lifted === null
-      ? `${name} is not banned.`
-      : `The ban of ${lifted.keyName ?? name} is over${when(effect)}.`,
-  "bans.set": ({ ban, replaced, ...effect }: { ban: BanView; replaced: BanView[] } & Effect, { name }) => {
-    const { keyName, startedAt, endsAt } = ban;
-    const isToday = startedAt.slice(0, 10) === endsAt.slice(0, 10);
-    const end = isToday ? endsAt.slice(11, 16) : minuteOf(endsAt);
-    const before = replaced.map((each) => ` A ban until ${minuteOf(each.endsAt)} UTC is replaced.`);
-    return `${keyName ?? name} is banned until ${end} UTC${when(effect)}.${before.join("")}`;
-  },
-  "keys.create": ({ name, id, plan, limits }: KeyView) =>
-    `${name} is created: ${id}, plan ${plan}, ${limits.requestsPerMinute} requests a minute, ${limits.requestsPerDay} a day.`,
-  "keys.end_temporary_limits": (key: Key) => `${key.name} has its permanent limits again${when(key)}.`,
-  "keys.limit_temporarily": ({ temporaryLimits, ...key }: Key, change) =>
-    `${changed({ ...key, ...temporaryLimits }, change)} The limits hold until ${minuteOf(temporaryLimits?.until ?? "")} UTC.`,
-  "keys.retire": (key: Key) => `The secret of ${key.name} has ended${when(key)}.`,
-  "keys.revoke": (key: Key) => `${key.name} is revoked${when(key)}.`,
-  "keys.rotate": ({ name, secrets, ...effect }: Key) => {
-    const old = secrets.filter(({ expiresAt }) => expiresAt !== null);
-    const ends = old.map(({ hint, expiresAt }) => ` ${hint} ends at ${minuteOf(expiresAt ?? "")} UTC.`);
-    return `${name} has a new secret${when(effect)}.${ends.join("")}`;
-  },
-  "keys.tell": told,
-  "keys.tell_all": told,
-  "keys.update": (key: Key, change) =>
-    `${Object.keys(change.body)}` === "disabled"
-      ? `${key.name} is ${key.status}${when(key)}.`
-      : changed(key, change),
-  "orders.delete": ({ status }: { status: string }, { name }) => `${name}, which was ${status}, is deleted.`,
+/** Returns the change of an audit entry without its object. */
+export function saysOf(call: string, before: unknown, after: unknown): string {
+  return SAYS[call]?.(membersOf(before), membersOf(after)) ?? call;
+}
+
+type Was = { readonly before?: object | null | undefined; readonly after?: object | null };
+
+/** What changed, by the id of the call. The answer of another call has the members of its body. */
+const CHANGED: Readonly<Record<string, (answer: never, sent: Members) => Was>> = {
+  "bans.lift": ({ lifted }: { lifted: BanView | null }) => ({ before: lifted }),
+  "bans.set": ({ ban, replaced }: { ban: BanView; replaced: BanView[] }) => ({
+    before: replaced.toSorted((a, b) => a.endsAt.localeCompare(b.endsAt)).at(-1),
+    after: ban,
+  }),
+  "keys.create": (key: KeyView) => ({ after: key }),
+  "keys.limit_temporarily": ({ temporaryLimits }: KeyView) => ({ after: temporaryLimits }),
+  "keys.retire": ({ secrets }: KeyView, { secret }) => ({ before: secrets.find(({ id }) => id === secret) }),
+  "keys.rotate": ({ secrets }: KeyView) => ({ after: { oldSecretsExpireAt: lastEndOf(secrets) } }),
+  "orders.delete": (order: object) => ({ before: order }),
 };
 
-export function sentenceOf(id: string, answer: object, change: Change): string {
-  const sentence = SENTENCES[id] ?? changed;
-  return sentence(answer as never, change); // the call of this id answers so
-}
+export type Answer = {
+  readonly id?: string;
+  readonly name?: string;
+  readonly effective?: string;
+  /** How many limiters of a `tell` are not told. Null: the database failed. */
+  readonly untold?: number | null;
+};
 
-/** Names the changed members with their present values. */
-function changed(answer: { readonly name?: string } & Partial<Effect>, { name, body }: Change): string {
-  const members = new Map<string, unknown>(Object.entries(answer));
-  const now = Object.keys(body)
-    .map((member) => (member === "disabled" ? "status" : member))
-    .filter((member) => members.has(member))
-    .map((member) => `${labelOf(member)} ${inline(members.get(member))}`);
-  return `${answer.name ?? name} has changed${when(answer)}: ${now.join(", ")}.`;
-}
-
-function sentAlert({ status, error }: { status: number | null; error: string | null }): string {
-  return error === null ? `The webhook answered ${status}.` : `The webhook was not reached: ${error}.`;
-}
-
-function told({ untold }: { untold: number | null }, { name }: Change): string {
+export function sentenceAfter(call: string, answer: Answer, { name, sent }: Change): string {
+  if (SAYS[call] === undefined) return sentAlert(answer as SentAlert); // the other calls send alerts
+  const { untold = 0, effective } = answer;
   if (untold === null) return "The database failed: try again.";
+  const was = CHANGED[call]?.(answer as never, sent) ?? { after: presentOf(answer, sent) }; // the call answers so
+  const { keyName } = { ...membersOf(was.before), ...membersOf(was.after) };
+  const object = answer.name ?? (typeof keyName === "string" ? keyName : name || "All keys");
+  const subject = call === "keys.create" ? `${object} (${answer.id})` : object;
   const rest = untold === 0 ? "" : ` ${untold} limiters are told within minutes.`;
-  return `${name || "Every key"} is read again by its limiter.${rest}`;
+  return `${sentenceOf(subject, saysOf(call, was.before, was.after), effective)}${rest}`;
 }
 
-function when({ effective }: Partial<Effect>): string {
-  if (effective === undefined) return "";
-  return effective === "immediately" ? ", from now on" : ", within minutes";
+/** The present values of the members that were sent. */
+function presentOf(answer: object, sent: Members): Members {
+  const names = Object.keys(sent).map((name) => (name === "disabled" ? "status" : name));
+  return Object.fromEntries(Object.entries(answer).filter(([name]) => names.includes(name)));
+}
+
+type SentAlert = { readonly status: number | null; readonly error: string | null };
+
+function sentAlert({ status, error }: SentAlert): string {
+  return error === null ? `The webhook answered ${status}.` : `The webhook was not reached: ${error}.`;
 }

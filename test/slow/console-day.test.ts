@@ -112,7 +112,7 @@ async function changeLimits({ page, service, expect }: Day, id: string, secret: 
   await act(page, "Change key", (form) => form.getByLabel("Requests per minute").fill("500"));
   expect(pathOf(page)).toMatch(new RegExp(`^/console/keys/${id}\\?done=edit&version=\\d+$`));
   const text = await textOf(page);
-  expect(text).toContain("The key was changed. It takes effect immediately.");
+  expect(text).toContain("The key is changed: requests per minute none → 500. It takes effect immediately.");
   expect(text).toContain("500 (own limit)");
   const { headers } = await service.call(secret, LIST);
   expect(headers.get("RateLimit-Policy")).toContain("q=500;w=60");
@@ -185,7 +185,7 @@ async function retire(day: Day, { old, current }: { old: string; current: string
   const { page, expect } = day;
   const row = page.getByRole("row").filter({ hasText: old.slice(-4) });
   await submit(page, row.getByRole("button", { name: "Retire" }));
-  expect(await textOf(page)).toContain("The secret is retired.");
+  expect(await textOf(page)).toContain("The key has the secret sok_");
   expect([await statusOf(day, old), await statusOf(day, current)]).toEqual([401, 200]);
   expect(await page.getByRole("button", { name: "Retire" }).count()).toBe(0);
 }
@@ -234,13 +234,13 @@ async function shipAndDelete({ page, expect }: Day) {
   await page.getByLabel("Ship date (UTC)").fill("2026-11-24 09:30");
   await submit(page, page.getByRole("button", { name: "Change order" }));
   const text = await textOf(page);
-  expect(text).toContain("The order was changed.");
+  expect(text).toContain("The order is changed: ship date none → 24 Nov 2026, 09:30 UTC.");
   expect(text).toContain("24 Nov 2026, 09:30 UTC");
   await search(page, "13");
   await page.locator("summary").getByText("Delete order").click();
   await page.getByLabel("Delete it").check();
   await submit(page, page.getByRole("button", { name: "Delete order" }));
-  expect(await textOf(page)).toContain("mo deleted order 13");
+  expect(await textOf(page)).toContain("mo: order 13 is deleted");
   await goTo(page, "Orders");
   await page.getByRole("search").getByLabel("Status").selectOption("shipped");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -254,7 +254,7 @@ async function changePlan({ page, service, expect }: Day) {
   await submit(page, pro.getByRole("button", { name: "Preview" }));
   expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan pro");
   await submit(page, page.getByRole("button", { name: "Apply" }));
-  expect(await textOf(page)).toContain("The plan pro was changed.");
+  expect(await textOf(page)).toContain("The plan pro is changed: requests per minute 300 → 320.");
   const { body } = await service.admin("GET", "/plans");
   expect(body.plans).toContainEqual(expect.objectContaining({ id: "pro", requestsPerMinute: 320 }));
 }
@@ -274,21 +274,21 @@ async function readAudit({ page, expect }: Day, id: string) {
       text.replace("Details", "").replace(/\s+/g, " "),
     );
   const sentences = [
-    "mo revoked the key Paws production",
-    "mo changed the plan pro requests per minute: 300 → 320",
-    "mo deleted order 13",
-    "mo changed order 11 ship date: none → 24 Nov 2026, 09:30 UTC",
-    "mo shipped order 11",
-    "mo loaded orders from orders.ndjson: 3 inserted",
-    "mo retired the secret sok_",
-    "mo changed the key Paws production status: disabled → active",
-    "mo changed the key Paws production status: active → disabled",
-    "mo lifted the ban of Paws production, whose scheduled end was ",
-    "mo banned Paws production until ",
-    "mo changed the key Paws production requests per minute: none → 500",
-    "mo rotated the secret of Paws production; old secrets end ",
-    "mo created the key Paws production on plan business",
-    "operator created the key Kitty Kafe staging on plan pro",
+    "mo: Paws production is revoked",
+    "mo: plan pro is changed: requests per minute 300 → 320",
+    "mo: order 13 is deleted",
+    "mo: order 11 is changed: ship date none → 24 Nov 2026, 09:30 UTC",
+    "mo: order 11 is shipped",
+    "mo: orders are loaded from orders.ndjson: 3 inserted",
+    "mo: Paws production has the secret sok_",
+    "mo: Paws production is enabled",
+    "mo: Paws production is disabled",
+    "mo: Paws production is no longer banned; the ban would have ended on ",
+    "mo: Paws production is banned until ",
+    "mo: Paws production is changed: requests per minute none → 500",
+    "mo: Paws production has a new secret; old secrets end ",
+    "mo: Paws production is created on plan business",
+    "operator: Kitty Kafe staging is created on plan pro",
   ];
   expect(await entries()).toEqual(sentences.map((sentence) => expect.stringContaining(sentence)));
   const countOf = async (preset: string) => {

@@ -47,7 +47,12 @@ const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
   '{"id":9223372036854775807,"petId":9007199254740993,"quantity":2,"shipDate":null,"complete":true,"status":"pending"}';
 const FIGURES = { admitted: 40, refused: 2, refusedWhileBanned: 1 };
-const BAN = { keyName: "acme", startedAt: "2026-11-20T12:10:00Z", endsAt: "2026-11-20T14:10:00Z" };
+const BAN = {
+  keyName: "acme",
+  startedAt: "2026-11-20T12:10:00Z",
+  endsAt: "2026-11-20T14:10:00Z",
+  reason: "flood",
+};
 const ENTRY = { at: "2026", actor: "ada", call: "keys.update" };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",
@@ -90,21 +95,21 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "POST /admin/keys",
     { name: "Paws", plan: "pro", ownerName: "Ada", expiresAt: "30d" },
     { ...KEY, key: SECRET },
-    `Paws is created: ${ID}, plan pro, 600 requests a minute, 10000 a day.\n\nThe key, shown only now:\n\n  ${SECRET}`,
+    `Paws (${ID}) is created on plan pro, with 600 requests a minute and 10,000 a day.\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
   [
     `keys update ${ID} --owner none --per-day none --plan free`,
     `PATCH /admin/keys/${ID}`,
     { plan: "free", ownerName: null, requestsPerDay: null },
     { ...CHANGED, plan: "free", ownerName: null },
-    "Paws has changed, from now on: plan free, owner name –, requests per day –.",
+    "Paws is changed: owner name none, plan free, requests per day none. It takes effect immediately.",
   ],
   [
     `keys disable ${ID}`,
     `PATCH /admin/keys/${ID}`,
     { disabled: true },
     { ...CHANGED, status: "disabled", effective: "within minutes" },
-    "Paws is disabled, within minutes.",
+    "Paws is disabled. It takes effect within minutes.",
   ],
   [
     `keys limit ${ID} --per-minute 1000 --days 3`,
@@ -114,42 +119,42 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
       ...CHANGED,
       temporaryLimits: { requestsPerMinute: 1_000, requestsPerDay: null, until: "2026-11-23T00:00:00Z" },
     },
-    "Paws has changed, from now on: requests per minute 1000. The limits hold until 2026-11-23 00:00 UTC.",
+    "Paws has temporary limits until 23 Nov 2026, 00:00 UTC: requests per minute 1000. It takes effect immediately.",
   ],
   [
     `keys rotate ${ID} --grace 24h`,
     `POST /admin/keys/${ID}/rotate`,
     { graceSeconds: 86_400 },
     { ...CHANGED, secrets: [{ hint: "sok_eg…yhjA", expiresAt: "2026-11-21T10:00:00Z" }], key: SECRET },
-    `Paws has a new secret, from now on. sok_eg…yhjA ends at 2026-11-21 10:00 UTC.\n\nThe key, shown only now:\n\n  ${SECRET}`,
+    `Paws has a new secret; old secrets end 21 Nov 2026, 10:00 UTC. It takes effect immediately.\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
   [
     "keys tell --all",
     "POST /admin/keys/tell",
     undefined,
     { untold: 19_500 },
-    "Every key is read again by its limiter. 19500 limiters are told within minutes.",
+    "All keys are read again by their limiters. 19500 limiters are told within minutes.",
   ],
   [
     `bans set ${ID} --for 2h --reason flood`,
     `PUT /admin/keys/${ID}/ban`,
     { seconds: 7_200, reason: "flood" },
     { ban: BAN, replaced: [{ ...BAN, endsAt: "2026-11-21T00:00:00Z" }], effective: "immediately" },
-    "acme is banned until 14:10 UTC, from now on. A ban until 2026-11-21 00:00 UTC is replaced.",
+    "acme is banned until 20 Nov 2026, 14:10 UTC, in place of a ban until 21 Nov 2026, 00:00 UTC: flood. It takes effect immediately.",
   ],
   [
     "plans set pro --per-minute none --per-day 5 --yes",
     "PATCH /admin/plans/pro",
     { requestsPerMinute: null, requestsPerDay: 5 },
     { id: "pro", requestsPerMinute: null, requestsPerDay: 5, effective: "immediately" },
-    "Plan pro has changed, from now on: requests per minute –, requests per day 5.",
+    "Plan pro is changed: requests per minute none, requests per day 5. It takes effect immediately.",
   ],
   [
     "orders set-status -5 pending --allow-backwards",
     "PATCH /admin/orders/-5",
     { status: "pending", allowBackwards: true },
     ORDER,
-    "Order -5 has changed: status pending.",
+    "Order -5 is changed: status pending.",
   ],
 ];
 
@@ -171,7 +176,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     `keys history ${ID} --at 10:42 --limit 5`,
     `GET /admin/keys/${ID}/history?limit=5`,
     HISTORY,
-    /^Refusals of Paws, as of 2026-11-20 11:00\nat +refused by\n2026-11-20 10:42 +minute: 12, ban: 3\n\nat .*\n2026-11-20 10:42 +ban by strikes +– +lifted 2026-11-20 10:50 by ada\n2026-11-20 09:00 +keys\.update +ada +note: – → a\n$/,
+    /^Refusals of Paws, as of 2026-11-20 11:00\nat +refused by\n2026-11-20 10:42 +minute: 12, ban: 3\n\nat .*\n2026-11-20 10:42 +ban by strikes +– +lifted 2026-11-20 10:50 by ada\n2026-11-20 09:00 +keys\.update +ada +is changed: note none → a\n$/,
   ],
   [
     "usage --since 7d --sort percent",
@@ -204,14 +209,17 @@ const READS: readonly [string, string, object | string, RegExp][] = [
           ...ENTRY,
           object: ID,
           objectName: "Paws",
-          before: { plan: "free", note: null },
+          before: { plan: "free" },
           after: { plan: "pro" },
         },
-        { ...ENTRY, object: "pro", objectName: null, before: null, after: { plan: "free", note: null } },
+        {
+          ...{ at: "2026", actor: "ada", call: "plans.update", object: "pro", objectName: null },
+          ...{ before: { requestsPerDay: 5 }, after: { requestsPerDay: null } },
+        },
       ],
       next: null,
     },
-    /^2026 +ada +keys\.update +Paws +plan: free → pro\n2026 +ada +keys\.update +pro +plan: free$/m,
+    /^2026 +ada +keys\.update +Paws +is changed: plan free → pro\n2026 +ada +plans\.update +pro +is changed: requests per day 5 → none$/m,
   ],
 ];
 
@@ -395,15 +403,15 @@ describe("a table", () => {
       ...{
         at: "2026-11-20T10:00:00Z",
         actor: "operator",
-        call: "keys.create",
+        call: "bans.set",
         object: ID,
         objectName: "Paws",
       },
-      ...{ before: null, after: { statuses: [], note: "a word ".repeat(30) } },
+      ...{ before: null, after: { endsAt: "2026-11-21T00:00:00Z", reason: "a word ".repeat(30) } },
     };
     const { out } = await runLine("audit list", { audit: [entry], next: null });
     expect(Math.max(...out.split("\n").map((each) => each.length))).toBeLessThanOrEqual(80);
-    expect(out).toMatch(/^2026-11-20 10:00 +operator +keys\.create +Paws +note: a word/m);
+    expect(out).toMatch(/^2026-11-20 10:00 +operator +bans\.set +Paws +is banned until/m);
   });
 });
 

@@ -7,6 +7,7 @@ import * as v from "valibot";
 import { beforeAll, describe, it } from "vitest";
 import { hasEtag, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
+import { membersOf } from "../../../src/worker/text/says.ts";
 import {
   captureLog,
   countOf,
@@ -83,12 +84,12 @@ describe("a change", () => {
       const { call, object } = change;
       const ids = await change.make();
       const { KEY_LIMITER, addressed } = watchLimiters();
-      const before = (await everythingStored()).audit_log?.length ?? 0;
+      const stored = (await everythingStored()).audit_log?.length ?? 0;
       const { status, body, etag } = await send(operatorOf(startApp({ KEY_LIMITER })), change, ids);
       expect(status).toBe(call.creates === true ? 201 : 200);
       expect(v.safeParse(call.answer, body).issues).toBeUndefined();
       expect(etag).toBe(hasEtag(call) ? `"${body.version}"` : null);
-      const rows = (await everythingStored()).audit_log?.slice(before);
+      const rows = (await everythingStored()).audit_log?.slice(stored);
       const requestId = log.lines().findLast(({ event }) => event === "request")?.requestId;
       const about = object ?? ids.id ?? ids.orderId ?? body.id;
       expect(rows).toMatchObject([
@@ -98,6 +99,14 @@ describe("a change", () => {
       if (!call.id.startsWith("keys.tell")) expect(addressed()).not.toContain(ids.id);
     },
   );
+
+  it.for(named)("has a sentence of what the audit log has: $id", async ({ change }, { expect }) => {
+    await send(operator, change, await change.make());
+    const { body } = await operator("GET", `/audit?call=${change.call.id}&limit=1`);
+    const [entry] = body.audit as { before: unknown; after: unknown }[]; // the body of this route
+    const says = change.call.says?.(membersOf(entry?.before), membersOf(entry?.after));
+    expect(says).toMatch(/^(?:is|are|has) (?!.*(?:undefined|null|NaN|\[object| none(?! →)))/);
+  });
 
   it.for(named)("is not stored in part if D1 refuses a statement: $id", async ({ change }, { expect }) => {
     const ids = await change.make();

@@ -163,7 +163,7 @@ describe("the page of a key", () => {
       reason: "a launch",
     });
     expect(refused.status).toBe(400);
-    expect(await refused.text()).toMatch(/days: must be a whole number.*value="77".*value="a launch"/s);
+    expect(await refused.text()).toMatch(/Days: must be a whole number.*value="77".*value="a launch"/s);
   });
 });
 
@@ -408,10 +408,10 @@ describe("the page of the audit log", () => {
       .split(/<time[^>]*>12:00<\/time>/)
       .slice(1)
       .map((entry) => entry.replace(/<[^>]+>/g, ""));
-    expect(shipped).toContain(`mo shipped orders ${first}, ${second}`);
+    expect(shipped).toContain(`mo: each of the orders ${first}, ${second} is shipped`);
     expect(shipped).toContain(`order ${first}: pending → shipped`);
-    expect(loaded).toContain("mo loaded orders from a.csv: 2 inserted");
-    expect(changed).toContain("mo changed the key test");
+    expect(loaded).toContain("mo: orders are loaded from a.csv: 2 inserted");
+    expect(changed).toContain("mo: test is changed: ");
     expect(changed).toContain("requests per minute: none → 600");
     expect(others).toEqual([]);
     expect(page).not.toMatch(/<option[^>]*>[a-z]+\.[a-z_]+</);

@@ -20,6 +20,7 @@ import {
 import { findKeyHistory } from "./history.ts";
 import { findKeyPage } from "./list.ts";
 import { look } from "./live.ts";
+import { KEYS_SAY } from "./says.ts";
 import {
   inspectedKey,
   issuedKey,
@@ -83,6 +84,7 @@ export const keyCalls = {
     id: "keys.create",
     route: "POST /keys",
     summary: "Create a key",
+    says: KEYS_SAY["keys.create"],
     description:
       "The answer is the only one that has the secret. Make `id` yourself, and a request that is sent again creates no second key.",
     creates: true,
@@ -101,6 +103,7 @@ export const keyCalls = {
     id: "keys.tell_all",
     route: "POST /keys/tell",
     summary: "Tell the limiters of all keys to read their keys again",
+    says: KEYS_SAY["keys.tell_all"],
     description:
       "After a restore of the database. `untold`: how many are told later. Null: the database failed.",
     answer: toldKeys,
@@ -114,6 +117,7 @@ export const keyCalls = {
     route: "POST /keys/:id/tell",
     summary: "Tell the limiter of a key to read the key again",
     description: "After a change by SQL, which no call has told the limiter of.",
+    says: KEYS_SAY["keys.tell"],
     answer: toldKeys,
     example: { answer: { untold: 0 } },
 
@@ -180,6 +184,7 @@ export const keyCalls = {
     id: "keys.update",
     route: "PATCH /keys/:id",
     summary: "Change a key",
+    says: KEYS_SAY["keys.update"],
     description:
       "Members that are absent stay as they are. Null removes a value: a limit is then the plan's.",
     body: keyUpdate,
@@ -197,6 +202,7 @@ export const keyCalls = {
     id: "keys.rotate",
     route: "POST /keys/:id/rotate",
     summary: "Give a key a new secret",
+    says: KEYS_SAY["keys.rotate"],
     description:
       "The old secrets expire after `graceSeconds`. The answer is the only one that has the new secret.",
     asks: "The current secrets of the key stop working at once.",
@@ -215,6 +221,7 @@ export const keyCalls = {
     id: "keys.limit_temporarily",
     route: "POST /keys/:id/temporary-limits",
     summary: "Give a key other limits for a time",
+    says: KEYS_SAY["keys.limit_temporarily"],
     description:
       "They replace the temporary limits that the key has, and end by themselves at a midnight UTC. With 1 day they end at the coming one.",
     body: temporaryLimits,
@@ -240,6 +247,7 @@ export const keyCalls = {
     route: "DELETE /keys/:id/temporary-limits",
     summary: "End the temporary limits of a key",
     description: "The key's own limits apply again, or the plan's.",
+    says: KEYS_SAY["keys.end_temporary_limits"],
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: REVOKED,
@@ -252,6 +260,7 @@ export const keyCalls = {
     route: "DELETE /keys/:id/secrets/:secretId",
     summary: "End a secret of a key",
     description: "The other secrets of the key go on.",
+    says: KEYS_SAY["keys.retire"],
     asks: "The secret stops working at once.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
@@ -264,6 +273,7 @@ export const keyCalls = {
     id: "keys.revoke",
     route: "DELETE /keys/:id",
     summary: "Revoke a key",
+    says: KEYS_SAY["keys.revoke"],
     description: "Permanently. Revoking a revoked key changes nothing.",
     asks: "Requests of the key are refused from now on, permanently.",
     answer: updatedKey,

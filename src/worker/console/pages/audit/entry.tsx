@@ -1,9 +1,9 @@
 /** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
 import type { AuditView } from "../../../admin/audit/schema.ts";
-import { formatNumber, formatTime } from "../../../text/format.ts";
+import { CALLS } from "../../../admin/calls.ts";
+import { type Members, membersOf, textOf, wordsOf } from "../../../text/says.ts";
 import { addressOf } from "../../kit/forms.ts";
-import { labelOf } from "../../kit/labels.ts";
 
 /** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];
@@ -33,20 +33,17 @@ function isSameDeed(entry: AuditView, later: AuditView): boolean {
 
 /** `when` is the time in the form of the list around the entry. */
 export function Entry({ deed, when }: { readonly deed: Deed; readonly when: Child }) {
-  const [{ call, actor }] = deed;
-  const isUpdate = call.endsWith(".update"); // its sentence names no member
-  const differences = <Differences deed={deed} />;
+  const [{ actor }] = deed;
   return (
     <li>
-      {when} <a href={addressOf("/console/audit", { actor })}>{actor}</a> {sentenceOf(deed)}
+      {when} <a href={addressOf("/console/audit", { actor })}>{actor}</a>: {subjectOf(deed)} {saysOf(deed)}
       <details>
         <summary>Details</summary>
-        {!isUpdate && differences}
+        <Differences deed={deed} />
         <p class="muted">
           Request <code>{[...new Set(deed.map(({ requestId }) => requestId))].join(" ")}</code>
         </p>
       </details>
-      {isUpdate && differences}
     </li>
   );
 }
@@ -60,9 +57,9 @@ function Differences({ deed }: { readonly deed: Deed }) {
     <ul class="differences">
       {differences.map(([name, was, is]) => (
         <li>
-          {name}: {was !== undefined && <del>{text(was)}</del>}
+          {name}: {was !== undefined && <del>{textOf(was)}</del>}
           {was !== undefined && is !== undefined && " → "}
-          {is !== undefined && <ins>{text(is)}</ins>}
+          {is !== undefined && <ins>{textOf(is)}</ins>}
         </li>
       ))}
     </ul>
@@ -74,103 +71,43 @@ function differencesOf({ call, object, before, after }: AuditView): readonly Dif
   const [was, is] = [membersOf(before), membersOf(after)];
   if (call === "orders.ship") return [[`order ${object}`, was.status, is.status]];
   if (Array.isArray(is.statuses))
-    return is.statuses.map(membersOf).map(({ id, from, to }) => [`order ${text(id)}`, from, to]);
+    return is.statuses.map(membersOf).map(({ id, from, to }) => [`order ${textOf(id)}`, from, to]);
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
   const side = (members: Members, whole: unknown, name: string) =>
     whole === null ? undefined : (members[name] ?? null);
   return names
     .filter((name) => (was[name] ?? is[name] ?? null) !== null)
-    .map((name) => [labelOf(name), side(was, before, name), side(is, after, name)]);
+    .map((name) => [wordsOf(name), side(was, before, name), side(is, after, name)]);
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
-type Told = {
-  readonly object: string;
-  /** Links to the object. */
-  readonly key: Child;
-  readonly order: Child;
-  readonly was: Members;
-  readonly is: Members;
-  readonly deed: Deed;
-};
-
-/** These sentences say what somebody did, without who and when. */
-const SENTENCES: Readonly<Record<string, (told: Told) => Child>> = {
-  "keys.create": ({ key, is }) => ["created the key ", key, ` on plan ${text(is.plan)}`],
-  "keys.update": ({ key }) => ["changed the key ", key],
-  "keys.limit_temporarily": ({ key, is: { until, ...limits } }) => [
-    "gave ",
-    key,
-    ` temporary limits until ${time(until)}: ${membersText(limits)}`,
-  ],
-  "keys.end_temporary_limits": ({ key }) => ["ended the temporary limits of ", key],
-  "keys.rotate": ({ key, is }) => [
-    "rotated the secret of ",
-    key,
-    `; old secrets end ${time(is.oldSecretsExpireAt)}`,
-  ],
-  "keys.retire": ({ key, was }) => [`retired the secret ${text(was.hint)} of `, key],
-  "keys.revoke": ({ key }) => ["revoked the key ", key],
-  "keys.tell": ({ key }) => ["told the limiter of ", key],
-  "keys.tell_all": () => "told the limiters of all keys",
-  "bans.set": ({ key, is }) => ["banned ", key, ` until ${time(is.endsAt)}: ${text(is.reason)}`],
-  "bans.lift": ({ key, was }) => ["lifted the ban of ", key, `, whose scheduled end was ${time(was.endsAt)}`],
-  "plans.update": ({ object }) => `changed the plan ${object}`,
-  "orders.update": ({ order }) => ["changed ", order],
-  "orders.ship": ({ deed }) => ["shipped ", ...shippedIn(deed)],
-  "orders.delete": ({ order }) => ["deleted ", order],
-  "orders.load": ({ deed }) => `loaded ${loadedIn(deed)}`,
-};
-
-function sentenceOf(deed: Deed): Child {
-  const [{ call, object, objectName, before, after }] = deed;
-  return (
-    SENTENCES[call]?.({
-      object,
-      key: <a href={`/console/keys/${object}`}>{objectName ?? object}</a>,
-      order: <a href={`/console/orders/${object}`}>order {object}</a>,
-      was: membersOf(before),
-      is: membersOf(after),
-      deed,
-    }) ?? `${call} ${object}`
-  );
-}
-
-function membersOf(value: unknown): Members {
-  return typeof value === "object" && value !== null ? { ...value } : {};
-}
-
-function membersText(members: Members): string {
-  const set = Object.entries(members).filter(([, value]) => value !== null);
-  return set.map(([name, value]) => `${labelOf(name)} ${text(value)}`).join(", ");
-}
-
-const LOADED = ["inserted", "updated", "unchanged", "cancelled", "kept"] as const;
-
-function loadedIn(deed: Deed): string {
-  const batches = deed.map(({ after }) => membersOf(after));
-  const sumOf = (name: string) => batches.reduce((sum, figures) => sum + Number(figures[name] ?? 0), 0);
-  const counts = LOADED.map((name) => [sumOf(name), name] as const).filter(([sum]) => sum > 0);
-  const file = typeof batches[0]?.file === "string" ? ` from ${batches[0].file}` : "";
-  return `orders${file}: ${counts.map(([sum, name]) => `${formatNumber(sum)} ${name}`).join(", ")}`;
-}
-
-/** Links to the orders in the order of the batch. Without a count, as the next page can have more of them. */
-function shippedIn(deed: Deed): Child[] {
+/** The subject of the sentence, with links. Orders that were shipped together are one subject. */
+function subjectOf(deed: Deed): Child {
+  const [{ call, object, objectName }] = deed;
+  const [noun = ""] = call.split(".");
+  if (object === noun) return noun === "keys" ? "all keys" : noun;
+  if (noun === "plans") return `plan ${object}`;
+  if (noun !== "orders") return <a href={`/console/keys/${object}`}>{objectName ?? object}</a>;
+  // Without a count, as the next page can have more of them.
   const links = deed
     .toReversed()
-    .map(({ object }, i) => [i > 0 && ", ", <a href={`/console/orders/${object}`}>{object}</a>]);
-  return [deed.length === 1 ? "order " : "orders ", ...links.flat()];
+    .map(({ object: id }, i) => [i > 0 && ", ", <a href={`/console/orders/${id}`}>{id}</a>]);
+  return [deed.length === 1 ? "order " : "each of the orders ", ...links.flat()];
 }
 
-function time(value: unknown): string {
-  return typeof value === "string" ? formatTime(value) : "–";
+function saysOf(deed: Deed): string {
+  const [{ call, before }] = deed;
+  const says = CALLS.find(({ id }) => id === call)?.says;
+  return says?.(membersOf(before), afterOf(deed)) ?? call;
 }
 
-/** A number of 64 bits is raw JSON, so `JSON.stringify` writes all its digits. */
-function text(value: unknown): string {
-  if (value === null || value === undefined) return "none";
-  if (typeof value !== "string") return JSON.stringify(value);
-  return /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value) ? formatTime(value) : value;
+/** Adds up the figures of the batches of a file. */
+function afterOf([newest, ...earlier]: Deed): Members {
+  return earlier.reduce((sum, { after }) => {
+    const members = membersOf(after);
+    const added = Object.entries(sum).map(([name, value]) => [
+      name,
+      typeof value === "number" ? value + Number(members[name] ?? 0) : value,
+    ]);
+    return Object.fromEntries(added);
+  }, membersOf(newest.after));
 }

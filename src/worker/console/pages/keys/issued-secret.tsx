@@ -1,7 +1,8 @@
 /** Shows a new secret. The page reads nothing that can fail, because a lost secret cannot be shown again. */
-import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { issuedKey } from "../../../admin/keys/schema.ts";
+import type { Effective } from "../../../admin/tell-limiters.ts";
+import { sentenceOf } from "../../../text/says.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Notice } from "../../kit/ui.tsx";
 
@@ -9,7 +10,8 @@ export function secretPage(
   c: ConsoleContext,
   title: string,
   { id, name, key }: v.InferOutput<typeof issuedKey>,
-  text: Child,
+  says: string,
+  effective?: Effective,
 ) {
   return page(
     c,
@@ -29,7 +31,8 @@ export function secretPage(
         </button>
       </Notice>
       <p>
-        <a href={`/console/keys/${id}`}>{name}</a> {text}
+        <a href={`/console/keys/${id}`}>{name}</a>
+        {sentenceOf("", says, effective)}
       </p>
     </>,
   );

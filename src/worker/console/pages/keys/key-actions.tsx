@@ -31,8 +31,6 @@ export type Changed = { readonly version: number; readonly effective: Effective 
 type Action = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Changed>;
   readonly title: string | ((shown: ShownKey) => string);
-  /** The page says this after the action. */
-  readonly done: string;
   readonly isDangerous?: true;
   readonly isOffered?: (shown: ShownKey) => boolean;
   /** An action without a form here has its form elsewhere on the page. */
@@ -75,7 +73,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   edit: {
     call: keyCalls.update,
     title: "Change key",
-    done: "The key was changed.",
     texts: ({ key }) => textsOf(keyUpdate, key),
     sendsChanges: true,
     form: ({ plans }, texts, failure) => <KeyFields texts={texts} plans={plans} failure={failure} />,
@@ -84,7 +81,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   limit: {
     call: keyCalls.limitTemporarily,
     title: "Set temporary limit",
-    done: "The key has temporary limits.",
     texts: (shown) => ({
       requestsPerMinute: String(2 * permanentLimit(shown, "requestsPerMinute")),
       requestsPerDay: String(2 * permanentLimit(shown, "requestsPerDay")),
@@ -112,7 +108,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   unlimit: {
     call: keyCalls.endTemporaryLimits,
     title: "End temporary limit",
-    done: "The temporary limits were ended.",
     isOffered: ({ key }) => key.temporaryLimits !== null,
     form: () => <p>The permanent limits apply from the next request on.</p>,
     undo: (was) => limitAgain(was),
@@ -120,7 +115,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   rotate: {
     call: keyCalls.rotate,
     title: "Rotate secret",
-    done: "The key has a new secret.",
     texts: () => ({ graceSeconds: "86400" }),
     form: (_, texts, failure) => (
       <Fields
@@ -133,11 +127,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       />
     ),
   },
-  retire: { call: keyCalls.retire, title: "Retire", done: "The secret is retired." },
+  retire: { call: keyCalls.retire, title: "Retire" },
   lift: {
     call: banCalls.lift,
     title: "Lift ban",
-    done: "The ban was lifted.",
     isOffered: ({ isBanned }) => isBanned,
     form: () => <p>The key works again on its next request. Its strikes begin anew.</p>,
     undo: (was) => banAgain(was),
@@ -145,7 +138,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   enable: {
     call: keyCalls.update,
     title: "Enable key",
-    done: "The key is enabled.",
     sends: { disabled: "false" },
     status: "active",
     isOffered: ({ key }) => key.status === "disabled",
@@ -155,7 +147,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   ban: {
     call: banCalls.set,
     title: ({ isBanned }) => (isBanned ? "Replace ban" : "Ban key"),
-    done: "The key is banned.",
     isDangerous: true,
     texts: () => ({ seconds: "1", "seconds.unit": String(DAY_SECONDS) }),
     form: (_, texts, failure) => (
@@ -166,7 +157,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   disable: {
     call: keyCalls.update,
     title: "Disable key",
-    done: "The key is disabled.",
     isDangerous: true,
     sends: { disabled: "true" },
     status: "disabled",
@@ -177,7 +167,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   revoke: {
     call: keyCalls.revoke,
     title: "Revoke key",
-    done: "The key is revoked.",
     isDangerous: true,
     status: "revoked",
     form: () => (

@@ -2,6 +2,7 @@
 import { type Context, Hono } from "hono";
 import type * as v from "valibot";
 import { keyCalls } from "../../../admin/keys/calls.ts";
+import { KEYS_SAY, lastEndOf } from "../../../admin/keys/says.ts";
 import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
@@ -11,6 +12,7 @@ import type { HourUsage } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { formatNumber, formatTime } from "../../../text/format.ts";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
+import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
 import { Presets } from "../../kit/list.tsx";
@@ -24,7 +26,6 @@ import {
   Facts,
   Gauge,
   MailTo,
-  Notice,
   Owner,
   Relative,
   Table,
@@ -66,7 +67,8 @@ for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
       if (preview !== undefined) return preview;
       const made = await sendForm(c, call, sent, named);
       if (!hasSecret(made)) return c.redirect(doneAddress(back, name, made), 303);
-      return secretPage(c, "Secret rotated", made, `takes the new secret ${made.effective}.`);
+      const says = KEYS_SAY["keys.rotate"]({}, { oldSecretsExpireAt: lastEndOf(made.secrets) });
+      return secretPage(c, "Secret rotated", made, says, made.effective);
     }),
   );
 }
@@ -101,7 +103,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       status: failure?.status ?? 200,
     },
     <>
-      <Done c={c} keyView={key} events={history.events} />
+      <ActionDone c={c} keyView={key} events={history.events} />
       <ActionForm shown={shown} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
       <div class="now">
@@ -146,24 +148,20 @@ async function showKey(c: KeyContext, failure?: Failure) {
   );
 }
 
-type DoneProps = {
+type ActionDoneProps = {
   readonly c: KeyContext;
   readonly keyView: KeyView;
   readonly events: readonly KeyEvent[];
 };
 
-/** Says what the last form did, if the audit log says so too, since anybody can make an address. */
-function Done({ c, keyView, events }: DoneProps) {
+function ActionDone({ c, keyView, events }: ActionDoneProps) {
   const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
   const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
   if (action === undefined || change === undefined || !hasMade(action, change)) return null;
   return (
-    <Notice kind="good">
-      <p>
-        {action.done} It takes effect {effectIn(c)}.
-      </p>
+    <Done call={action.call} subject="The key" change={change} effective={effectIn(c)}>
       {!c.var.mayOnlyRead && <UndoForm keyView={keyView} action={action} change={change} />}
-    </Notice>
+    </Done>
   );
 }
 

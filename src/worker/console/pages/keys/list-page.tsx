@@ -2,6 +2,7 @@
 import { Hono } from "hono";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { newKeyId } from "../../../admin/keys/mint.ts";
+import { KEYS_SAY } from "../../../admin/keys/says.ts";
 import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
@@ -100,9 +101,7 @@ export const keyListPages = new Hono<AppEnv>()
   .post("/new", (c) =>
     answerForm(c, "create", createPage, async (typed) => {
       const key = await sendForm(c, keyCalls.create, typed);
-      const { requestsPerMinute, requestsPerDay } = key.limits;
-      const limits = `${formatNumber(requestsPerMinute)} requests a minute and ${formatNumber(requestsPerDay)} a day`;
-      return secretPage(c, "Key created", key, `is on plan ${key.plan}, with ${limits}.`);
+      return secretPage(c, "Key created", key, KEYS_SAY["keys.create"]({}, key));
     }),
   );
 

@@ -7,12 +7,13 @@ import { orderShipment, orderUpdate } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { IN_STORE } from "../../../db/values.ts";
+import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
-import { Badge, Basis, Check, Facts, Notice, Time } from "../../kit/ui.tsx";
+import { Badge, Basis, Check, Facts, Time } from "../../kit/ui.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -70,11 +71,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
     },
     <>
       <FailureNotice failure={failure} />
-      {isDone(c, "edit", order) && (
-        <Notice kind="good">
-          <p>The order was changed.</p>
-        </Notice>
-      )}
+      {isDone(c, "edit", order) && <Done call={orderCalls.update} subject="The order" change={audit[0]} />}
       <div class="columns">
         <section>
           <h2>Order</h2>

@@ -1,17 +1,20 @@
 /** `/console/plans` shows the plans, and changes their limits. */
 import { Hono } from "hono";
+import { auditCalls } from "../../../admin/audit/calls.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { LIMITS, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted } from "../../../text/format.ts";
+import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
-import { memberOf, textsOf } from "../../kit/members.ts";
+import { labelOf } from "../../kit/labels.ts";
+import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { previewOf } from "../../kit/preview.tsx";
-import { Basis, Facts, Notice } from "../../kit/ui.tsx";
+import { Basis, Facts } from "../../kit/ui.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -30,16 +33,19 @@ export const planPages = new Hono<AppEnv>()
 async function plansPage(c: ConsoleContext, failure?: Failure) {
   const { plans } = await planCalls.list.run(inputOf(c, {}));
   const changed = plans.find((plan) => isDone(c, plan.id, plan));
+  const query = { object: changed?.id, limit: 1 };
+  const { audit } = changed ? await auditCalls.list.run(inputOf(c, { query })) : { audit: [] };
   return page(
     c,
     { title: "Plans", status: failure?.status ?? 200 },
     <>
       {changed && (
-        <Notice kind="good">
-          <p>
-            The plan {changed.id} was changed. The change takes effect {effectIn(c)} for its keys.
-          </p>
-        </Notice>
+        <Done
+          call={planCalls.update}
+          subject={`The plan ${changed.id}`}
+          change={audit[0]}
+          effective={effectIn(c)}
+        />
       )}
       <p class="muted">
         The request limits of each plan. A key's own limits override those of its plan. An empty limit: each
@@ -50,7 +56,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
           c.var.mayOnlyRead ? (
             <div class="panel">
               <Head plan={plan} />
-              <Facts facts={LIMITS.map((name) => [memberOf(planUpdate, name).title, plan[name] ?? "–"])} />
+              <Facts facts={LIMITS.map((name) => [labelOf(name), plan[name] ?? "–"])} />
             </div>
           ) : (
             <PlanForm plan={plan} failure={failure?.action === plan.id ? failure : undefined} />

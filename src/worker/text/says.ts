@@ -1,0 +1,59 @@
+/** What a change says. Forms, the audit log and the command show the same sentences. Pure. */
+import { formatTime } from "./format.ts";
+
+export type Members = Readonly<Record<string, unknown>>;
+
+/**
+ * Returns the sentence about a change without its subject, the key, plan or order. The members are those of
+ * the audit log. Whoever does not know what was before leaves `before` empty.
+ */
+export type Says = (before: Members, after: Members) => string;
+
+const MAX_CHARS = 60;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+export function membersOf(value: unknown): Members {
+  return typeof value === "object" && value !== null ? { ...value } : {};
+}
+
+/** `requestsPerDay` is `requests per day`. */
+export function wordsOf(member: string): string {
+  return member.replace(/\B[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+}
+
+/** A number of 64 bits is a bigint or raw JSON, and keeps its digits. */
+export function textOf(value: unknown): string {
+  if (value === null || value === undefined) return "none";
+  if (Array.isArray(value)) return value.map(textOf).join("; ") || "none";
+  if (typeof value === "string") return TIME.test(value) ? formatTime(value) : value;
+  if (typeof value !== "object") return String(value);
+  const json = JSON.stringify(value);
+  return json.startsWith("{") ? listOf(Object.entries(value)) : json;
+}
+
+/** `plan free → pro, requests per day 600` */
+export function differences(before: Members, after: Members): string {
+  return Object.entries(after)
+    .map(([name, value]) => {
+      const was = Object.hasOwn(before, name) ? `${short(before[name])} → ` : "";
+      return `${wordsOf(name)} ${was}${short(value)}`;
+    })
+    .join(", ");
+}
+
+/** `requests per minute 5, requests per day 600`. Leaves out members without a value. */
+export function listOf(members: readonly (readonly [name: string, value: unknown])[]): string {
+  const set = members.filter(([, value]) => (value ?? null) !== null);
+  return set.map(([name, value]) => `${wordsOf(name)} ${textOf(value)}`).join(", ");
+}
+
+function short(value: unknown): string {
+  const text = textOf(value).replaceAll("\n", " ");
+  return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
+}
+
+/** `The key is revoked. It takes effect immediately.` */
+export function sentenceOf(subject: string, says: string, effective?: string): string {
+  const end = says.endsWith(".") ? "" : ".";
+  return `${subject} ${says}${end}${effective === undefined ? "" : ` It takes effect ${effective}.`}`;
+}
