@@ -234,7 +234,7 @@ describe("what an operator types", () => {
       { Cookie: cookie },
     );
     expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain("duration in seconds: must be a whole number");
+    expect(await answer.text()).toContain("Duration in seconds: must be a whole number");
   });
 
   it("is refused unread if it is too large, and if it is no form", async ({ expect }) => {

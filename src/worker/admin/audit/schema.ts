@@ -6,9 +6,9 @@ import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
-  actor: v.optional(v.pipe(soughtText, v.title("Who"))),
-  call: v.optional(v.pipe(oneOf(AUDIT_CALLS), v.title("Change"))),
-  object: v.optional(v.pipe(v.string(), v.title("Key, plan or order (id)"))),
+  actor: v.optional(v.pipe(soughtText, v.description("The name of the operator who made the change."))),
+  call: v.optional(v.pipe(oneOf(AUDIT_CALLS), v.description("The change, by the id of its call."))),
+  object: v.optional(v.pipe(v.string(), v.description("The id of the key, plan or order that changed."))),
   ...range,
   ...paging,
   format,

@@ -8,10 +8,10 @@ import { shortText, soughtText } from "../http/text-schemas.ts";
 export const banRequest = v.strictObject({
   seconds: v.pipe(
     wholeNumber(1, MAX_OPERATOR_BAN_SECONDS),
-    v.title("Duration in seconds"),
+    v.description("How long the ban lasts, from now on."),
     v.metadata({ kind: "duration" }),
   ),
-  reason: v.pipe(shortText(500), v.title("Reason")),
+  reason: v.pipe(shortText(500), v.description("Why the key is banned.")),
 });
 
 export const banQuery = v.strictObject({

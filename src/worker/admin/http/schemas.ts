@@ -18,11 +18,14 @@ export const limits = {
   requestsPerMinute: v.optional(
     v.pipe(
       v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM)),
-      v.title("Requests per minute"),
+      v.description("Requests that are admitted in a UTC minute."),
     ),
   ),
   requestsPerDay: v.optional(
-    v.pipe(v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM)), v.title("Requests per day")),
+    v.pipe(
+      v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM)),
+      v.description("Requests that are admitted in a UTC day."),
+    ),
   ),
 };
 
@@ -34,8 +37,8 @@ const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, 
 /** A text that becomes Unix seconds. Relative times count from the service's clock: `7d` is 7 days ago. */
 const pastTime = time(-1);
 export const range = {
-  from: v.optional(v.pipe(pastTime, v.title("From"), v.metadata({ kind: "date" }))),
-  to: v.optional(v.pipe(pastTime, v.title("Before"), v.metadata({ kind: "date" }))),
+  from: v.optional(v.pipe(pastTime, v.metadata({ kind: "date" }))),
+  to: v.optional(v.pipe(pastTime, v.metadata({ kind: "date" }))),
 };
 /** Like `pastTime`, but `7d` is in 7 days. */
 export const comingTime = time(1);

@@ -37,21 +37,30 @@ import { asOf, hourUsage, timeUsage } from "../usage/schema.ts";
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
-const name = v.pipe(shortText(100), v.title("Name"));
-const plan = v.pipe(oneOf(PLAN_IDS), v.title("Plan"));
+const name = shortText(100);
+const plan = oneOf(PLAN_IDS);
 
 const email = v.pipe(mailAddress, v.metadata({ kind: "email" }));
 const owner = {
-  ownerName: v.optional(v.pipe(v.nullable(shortText(100)), v.title("Owner"))),
-  ownerEmail: v.optional(v.pipe(v.nullable(email), v.title("Owner's e-mail"))),
-  note: v.optional(v.pipe(v.nullable(longText(1_000)), v.title("Note"))),
+  ownerName: v.optional(
+    v.pipe(
+      v.nullable(shortText(100)),
+      v.description("Who uses the key. Keys with the same owner are one customer."),
+    ),
+  ),
+  ownerEmail: v.optional(v.nullable(email)),
+  note: v.optional(v.nullable(longText(1_000))),
 };
 
-const THE_PLANS = "Null: the plan's limit.";
 const ownLimits = {
-  requestsPerMinute: v.optional(v.pipe(limits.requestsPerMinute.wrapped, v.description(THE_PLANS))),
-  requestsPerDay: v.optional(v.pipe(limits.requestsPerDay.wrapped, v.description(THE_PLANS))),
+  requestsPerMinute: ownLimitOf(limits.requestsPerMinute.wrapped, "minute"),
+  requestsPerDay: ownLimitOf(limits.requestsPerDay.wrapped, "day"),
 };
+
+function ownLimitOf<Limit extends v.GenericSchema>(limit: Limit, window: "minute" | "day") {
+  const description = `Requests that are admitted in a UTC ${window}. Null: the plan's limit.`;
+  return v.optional(v.pipe(limit, v.description(description)));
+}
 
 const futureTime = v.pipe(
   comingTime,
@@ -60,8 +69,7 @@ const futureTime = v.pipe(
 const expiresAt = v.optional(
   v.pipe(
     v.nullable(futureTime),
-    v.title("Expires"),
-    v.description("Null: never."),
+    v.description("When the key expires. Null: never."),
     v.metadata({ kind: "time" }),
   ),
 );
@@ -84,7 +92,6 @@ export const newKey = v.strictObject({
   location: v.optional(
     v.pipe(
       v.nullable(oneOf(LOCATIONS)),
-      v.title("Location of its limiter"),
       v.description(
         "The limiter counts the key's requests, and stays where it is created. Null: near the key's first request.",
       ),
@@ -106,27 +113,44 @@ export const temporaryLimits = v.strictObject({
   days: v.pipe(
     wholeNumber(1, MAX_TEMPORARY_LIMIT_DAYS),
     v.description("UTC days, today included: the limits end at the midnight after the last of them."),
-    v.title("Days"),
   ),
-  reason: v.optional(v.pipe(v.nullable(shortText(500)), v.title("Reason")), null),
+  reason: v.optional(v.pipe(v.nullable(shortText(500)), v.description("Why, for the audit log.")), null),
 });
 
 export const rotation = v.strictObject({
-  graceSeconds: v.optional(v.pipe(wholeNumber(0, MAX_GRACE_SECONDS), v.title("Old secrets")), 0),
+  graceSeconds: v.optional(
+    v.pipe(
+      wholeNumber(0, MAX_GRACE_SECONDS),
+      v.description("How long the old secrets stay valid, in seconds."),
+    ),
+    0,
+  ),
 });
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
-  status: v.optional(v.pipe(oneOf(["usable", ...KEY_STATUSES, "expired", "banned"]), v.title("Status"))),
-  search: v.optional(v.pipe(soughtText, v.title("Name, owner, note, id, last four"))),
+  status: v.optional(
+    v.pipe(
+      oneOf(["usable", ...KEY_STATUSES, "expired", "banned"]),
+      v.description("`usable`: active or banned."),
+    ),
+  ),
+  search: v.optional(
+    v.pipe(
+      soughtText,
+      v.description(
+        "A part of the name, the owner, the note or the id, or the last four characters of a secret.",
+      ),
+    ),
+  ),
   ref: v.optional(
     v.pipe(
       soughtText,
       v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
     ),
   ),
-  expiringBefore: v.optional(v.pipe(comingTime, v.title("Expires before"), v.metadata({ kind: "date" }))),
-  unusedSince: v.optional(v.pipe(pastDay, v.title("Unused since"), v.metadata({ kind: "date" }))),
+  expiringBefore: v.optional(v.pipe(comingTime, v.metadata({ kind: "date" }))),
+  unusedSince: v.optional(v.pipe(pastDay, v.metadata({ kind: "date" }))),
   owner: v.optional(soughtText),
   days: v.optional(queryNumber(0, 31), "0"),
   sort: v.optional(oneOf(KEY_SORTS), "created"),

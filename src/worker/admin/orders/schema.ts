@@ -15,20 +15,22 @@ import {
 } from "./loaded-order.ts";
 
 const int64Digits = v.pipe(v.string(), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
-const status = v.optional(v.pipe(oneOf(ORDER_STATUSES), v.title("Status")));
+const status = v.optional(oneOf(ORDER_STATUSES));
 
 export const orderUpdate = v.strictObject({
   status,
-  complete: v.optional(v.pipe(v.nullable(boolean), v.title("Complete"))),
-  shipDate: v.optional(v.pipe(v.nullable(shipDate), v.title("Ship date"), v.metadata({ kind: "time" }))),
+  complete: v.optional(v.nullable(boolean)),
+  shipDate: v.optional(v.pipe(v.nullable(shipDate), v.metadata({ kind: "time" }))),
   quantity: v.optional(
     v.pipe(
       v.nullable(wholeNumber(MIN_QUANTITY, Number.MAX_SAFE_INTEGER)),
-      v.title("Quantity"),
       v.metadata({ kind: "digits" }), // an order of a file may have a larger number
     ),
   ),
-  allowBackwards: v.optional(v.pipe(boolean, v.title("The status may go back")), false),
+  allowBackwards: v.optional(
+    v.pipe(boolean, v.description("Whether the status may go back, as from `shipped` to `pending`.")),
+    false,
+  ),
 });
 
 const SHIPMENT = `must be a list of 1 to ${MAX_ORDERS_PER_SHIPMENT} ids: whole numbers of 64 bits, as text`;
@@ -38,7 +40,7 @@ export const orderShipment = v.strictObject({
     v.array(v.pipe(v.string(SHIPMENT), v.check(isInt64, SHIPMENT)), SHIPMENT),
     v.minLength(1, SHIPMENT),
     v.maxLength(MAX_ORDERS_PER_SHIPMENT, SHIPMENT),
-    v.title("Orders"),
+    v.description("The ids of the orders, as text."),
   ),
 });
 
@@ -60,7 +62,7 @@ export const cancelledQuery = v.strictObject({
 
 export const orderQuery = v.strictObject({
   status,
-  petId: v.optional(v.pipe(int64Digits, v.title("Pet id"))),
+  petId: v.optional(v.pipe(int64Digits, v.description("Only the orders of this pet."))),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   count: querySwitch,
   ...paging,
@@ -69,9 +71,12 @@ export const orderQuery = v.strictObject({
 
 export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
-  "dry-run": v.pipe(querySwitch, v.title("Dry run: count only")),
-  "restore-cancelled": v.pipe(querySwitch, v.title("Load cancelled orders again")),
-  "allow-backwards": v.pipe(querySwitch, v.title("Let a status go back, as from shipped to pending")),
+  "dry-run": v.pipe(querySwitch, v.description("Count what would happen, and store nothing.")),
+  "restore-cancelled": v.pipe(querySwitch, v.description("Load orders again that clients have cancelled.")),
+  "allow-backwards": v.pipe(
+    querySwitch,
+    v.description("Let a status go back, as from `shipped` to `pending`."),
+  ),
 });
 
 export type LoadQuery = v.InferOutput<typeof loadQuery>;
@@ -79,7 +84,7 @@ export type LoadQuery = v.InferOutput<typeof loadQuery>;
 /** The form that loads a file. */
 export const fileLoad = v.strictObject({
   ...loadQuery.entries,
-  "allow-rounded": v.pipe(querySwitch, v.title("Load numbers that a program may have rounded")),
+  "allow-rounded": v.pipe(querySwitch, v.description("Load ids that a program may have rounded.")),
 });
 
 /** The numbers of a file that a program may have rounded, with the numbers from which it did. */

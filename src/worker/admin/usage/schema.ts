@@ -14,10 +14,15 @@ export function orderOf({ sort = "admitted", direction }: Given) {
 
 export const usageQuery = v.strictObject({
   ...range,
-  by: v.optional(v.pipe(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), v.title("By")), "key"),
-  key: v.optional(v.pipe(v.string(), v.title("Key (id)"))),
-  owner: v.optional(v.pipe(soughtText, v.title("Owner"))),
-  plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.title("Plan"))),
+  by: v.optional(
+    v.pipe(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), v.description("What each row is about.")),
+    "key",
+  ),
+  key: v.optional(v.pipe(v.string(), v.description("Only this key."))),
+  owner: v.optional(
+    v.pipe(soughtText, v.description("Only the keys of this owner, by the name or else the e-mail.")),
+  ),
+  plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.description("Only the keys of this plan."))),
   sort: v.optional(
     v.pipe(
       oneOf(USAGE_SORTS),
@@ -60,7 +65,7 @@ export type HourUsage = v.InferOutput<typeof hourUsage>;
 const closeness = {
   daysNear: v.pipe(count, v.description("Days at 80 % of the limit of that day, or more.")),
   medianPercent: v.number(),
-  peakPercent: v.pipe(v.number(), v.description("That of the day with the highest.")),
+  peakPercent: v.pipe(v.number(), v.description("The highest percentage of a day.")),
 };
 const keyUsage = v.strictObject({
   keyId: v.string(),
@@ -82,7 +87,9 @@ const ownerUsage = v.strictObject({
   ownerEmail: v.nullable(v.string()),
   plan: v.pipe(
     v.string(),
-    v.description("That of the owner's key that comes closest to its limit. So are the percentages."),
+    v.description(
+      "The plan of the key that comes closest to its limit. The percentages are of this key, too.",
+    ),
   ),
   keyCount: count,
   ...closeness,

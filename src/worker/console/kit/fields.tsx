@@ -1,6 +1,7 @@
 /** The fields of a form, made from the schema that checks what they send. */
 import type { ObjectSchema } from "../../text/check-schema.ts";
 import type { Failure } from "./failure.tsx";
+import { labelOf } from "./labels.ts";
 import { memberOf, type Typed } from "./members.ts";
 import { type Attributes, Check, Field } from "./ui.tsx";
 
@@ -73,25 +74,17 @@ type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
 };
 
 function OneField({ schema, name, texts, own, problem, form, isFilter = false }: OneProps) {
-  const { kind, title, help, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
-  const label = kind === "time" || kind === "date" ? `${title} (UTC)` : title;
+  const { kind, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
+  const label = kind === "time" || kind === "date" ? `${labelOf(name)} (UTC)` : labelOf(name);
   if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
-  const hint = own.hint ?? help?.replace("Null:", "Empty:");
-  const field = { name, form, label, hint, value: texts[name], problem };
+  const field = { name, form, label, hint: own.hint, value: texts[name], problem };
   const choices = kind === "boolean" ? YES_OR_NO : own.choices;
   const values = member.options ?? Object.keys(choices ?? {});
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;
     const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
-    // The option for null has a text of its own, so the hint leaves null out.
-    return (
-      <Field
-        {...field}
-        hint={own.hint ?? (help?.replace(/ ?Null:[^.]*\./, "") || undefined)}
-        options={options}
-      />
-    );
+    return <Field {...field} options={options} />;
   }
   const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
   const required = !isNullable && !isFilter;

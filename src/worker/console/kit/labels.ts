@@ -1,17 +1,49 @@
-/** Names the members of the admin API in the words of the console. */
-import { CALLS } from "../../admin/calls.ts";
+/** The labels of fields. The schemas of the admin API describe the same members for callers of the API. */
 import type { ApiError } from "../../platform/errors.ts";
 import { describeProblems } from "../../text/check-schema.ts";
-import { memberOf } from "./members.ts";
+import { wordsOf } from "../../text/says.ts";
 
-const SCHEMAS = CALLS.flatMap(({ body, query }) => [body, query]).filter((schema) => schema !== undefined);
+/** One member has one label in each form. */
+const LABELS: Readonly<Record<string, string>> = {
+  actor: "Who",
+  allowBackwards: "The status may go back",
+  "allow-backwards": "Let a status go back, as from shipped to pending",
+  "allow-rounded": "Load numbers that a program may have rounded",
+  by: "By",
+  call: "Change",
+  complete: "Complete",
+  days: "Days",
+  "dry-run": "Dry run: count only",
+  expiresAt: "Expires",
+  expiringBefore: "Expires before",
+  from: "From",
+  graceSeconds: "Old secrets",
+  ids: "Orders",
+  key: "Key (id)",
+  location: "Location of its limiter",
+  name: "Name",
+  note: "Note",
+  object: "Key, plan or order (id)",
+  owner: "Owner",
+  ownerEmail: "Owner's e-mail",
+  ownerName: "Owner",
+  petId: "Pet id",
+  plan: "Plan",
+  quantity: "Quantity",
+  reason: "Reason",
+  requestsPerDay: "Requests per day",
+  requestsPerMinute: "Requests per minute",
+  "restore-cancelled": "Load cancelled orders again",
+  search: "Name, owner, note, id, last four",
+  seconds: "Duration in seconds",
+  shipDate: "Ship date",
+  status: "Status",
+  to: "Before",
+  unusedSince: "Unused since",
+};
 
-/** Returns the title of a member for use in a sentence. Without a title, `endsAt` is `ends at`. */
 export function labelOf(member: string): string {
-  const schema = SCHEMAS.find(({ entries }) => Object.hasOwn(entries, member));
-  const { title } = schema ? memberOf(schema, member) : { title: member };
-  if (title === member) return member.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return title.charAt(0).toLowerCase() + title.slice(1);
+  return LABELS[member] ?? wordsOf(member);
 }
 
 /** Returns the message of an error with the labels of the members that are wrong. */

@@ -11,8 +11,6 @@ type Part = {
   readonly default?: unknown;
   readonly options?: readonly string[];
   readonly requirement?: number;
-  readonly title?: string;
-  readonly description?: string;
   readonly metadata?: { readonly kind?: string };
 };
 
@@ -35,9 +33,6 @@ export function memberOf(schema: ObjectSchema, name: string) {
     min: last("min_value")?.requirement,
     max: last("max_value")?.requirement,
     maxlength: last("max_length")?.requirement,
-    title: last("title")?.title ?? name,
-    // A description before the title says which texts the API takes.
-    help: parts.findLast(({ type }) => type === "title" || type === "description")?.description,
   };
 }
 

@@ -16,6 +16,8 @@ const BEFORE_PLACE = [
   "note",
 ] as const;
 
+const THE_PLANS = { hint: "Empty: the plan's limit." };
+
 type Props = {
   readonly texts: Typed;
   readonly plans: readonly PlanView[];
@@ -26,7 +28,13 @@ type Props = {
 export function KeyFields({ texts, plans, isNew = false, failure }: Props) {
   const own = {
     plan: { choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])) },
-    location: { choices: { "": "Near the first request" } },
+    location: {
+      hint: "The limiter counts the key's requests, and stays where it is created.",
+      choices: { "": "Near the first request" },
+    },
+    requestsPerMinute: THE_PLANS,
+    requestsPerDay: THE_PLANS,
+    expiresAt: { hint: "Empty: never." },
   };
   const shared = { form: "key", texts, own, failure };
   return isNew ? (
