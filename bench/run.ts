@@ -7,6 +7,8 @@
 import { resolve } from "node:path";
 import { Command, Option } from "commander";
 import { runTool } from "../src/tools/run-tool.ts";
+import { measureFar, printFar } from "./far.ts";
+import { printFleet, simulateFleet } from "./fleet.ts";
 import { testGuarantees } from "./guarantees.ts";
 import { LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type Plan } from "./measure.ts";
@@ -26,6 +28,7 @@ type Options = {
   readonly lists?: true;
   readonly regions?: true;
   readonly pages?: true;
+  readonly far?: string;
   readonly scaling?: true;
   readonly json?: true;
 };
@@ -63,6 +66,15 @@ async function measure(options: Options): Promise<void> {
   if (options.pages) {
     const results = await measurePages(await buildService(), onStep);
     return options.json ? printJson({ pages: results }) : printPages(results);
+  }
+  if (options.far !== undefined) {
+    const results = await measureFar(resolve(process.env.INIT_CWD ?? process.cwd(), options.far), onStep);
+    onStep("a fleet of isolates, simulated");
+    const fleet = await simulateFleet();
+    if (options.json) return printJson({ far: results, fleet });
+    printFar(results);
+    console.log();
+    return printFleet(fleet);
   }
   const results = await run(options);
   if (options.json) printJson(results);
@@ -102,6 +114,12 @@ const program = new Command("npm run bench --")
       "regions",
       "scaling",
     ]),
+  )
+  .addOption(
+    new Option(
+      "--far <checkout>",
+      "only lists with D1 and the objects far away, beside the service of another checkout",
+    ).conflicts(["lists", "regions", "scaling", "pages"]),
   )
   .option("--json", "the results as JSON")
   .action(measure);

@@ -95,10 +95,10 @@ function prepare(send: Send, sql: string, values: readonly unknown[] = []): Stat
 }
 
 /** Leaves a database that was migrated before as it is. */
-export async function migrate(db: Database): Promise<void> {
+export async function migrate(db: Database, folder = MIGRATIONS): Promise<void> {
   if (await db.prepare("select 1 from sqlite_master where name = 'api_keys'").first()) return;
-  const names = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
-  const sql = names.sort().map((name) => readFileSync(join(MIGRATIONS, name), "utf8"));
+  const names = readdirSync(folder).filter((name) => name.endsWith(".sql"));
+  const sql = names.sort().map((name) => readFileSync(join(folder, name), "utf8"));
   const statements = sql.join("--> statement-breakpoint").split("--> statement-breakpoint");
   await db.batch([...statements, SET_MAC_KEY].map((statement) => db.prepare(statement)));
 }

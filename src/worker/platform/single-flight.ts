@@ -24,6 +24,9 @@ type WaitUntil = (load: Promise<unknown>) => void;
 
 /** A load beside another begins this much later, or a share of a load's time later. */
 const MIN_PACE_MS = 10;
+/** Longer than any distance on Earth takes. */
+const SLOW_MS = 200;
+const ROOM_A_LOAD = 0.1;
 
 export class SingleFlight<T> {
   /** The latest load in flight. */
@@ -32,12 +35,13 @@ export class SingleFlight<T> {
   readonly #timeoutMs: number;
   readonly #maxInFlight: number;
   #fastestMs = Number.POSITIVE_INFINITY;
-  #lastMs = 0;
+  #room: number;
 
   /** `maxInFlight`: how many loads `runAfterCall` may have in flight, unless they are slow. */
   constructor(timeoutMs: number, maxInFlight = 1) {
     this.#timeoutMs = timeoutMs;
     this.#maxInFlight = maxInFlight;
+    this.#room = Math.min(2, maxInFlight); // whether D1 is slow is not known yet
   }
 
   get isIdle(): boolean {
@@ -89,21 +93,25 @@ export class SingleFlight<T> {
   }
 
   /**
-   * Loads that take twice as long as the fastest wait in a queue. More of them at once would only make the
-   * queue longer, so then there is one at a time.
+   * Slow loads wait in a queue, which more loads at once would only make longer. A slow load ends all others
+   * beside it, and each fast one makes room for a part of one. bench/fleet.ts shows what that does to D1.
    */
   #hasRoom(): boolean {
     this.#inFlight = this.#inFlight.filter((flight) => !flight.outcome && this.#leftMs(flight) > 0);
     const [oldest] = this.#inFlight;
-    const ageMs = oldest === undefined ? 0 : Date.now() - oldest.startedAtMs;
-    const isSlow = Math.max(this.#lastMs, ageMs) > 2 * this.#fastestMs + 2 * MIN_PACE_MS;
-    return this.#inFlight.length < (isSlow ? 1 : this.#maxInFlight);
+    const isSlow = oldest !== undefined && this.#isSlow(Date.now() - oldest.startedAtMs);
+    return this.#inFlight.length < (isSlow ? 1 : Math.floor(this.#room));
+  }
+
+  /** An isolate that starts during an overload has seen no fast load, so a fixed time is slow, too. */
+  #isSlow(tookMs: number): boolean {
+    return tookMs > Math.min(1.25 * this.#fastestMs + 5, SLOW_MS);
   }
 
   #paceMs(): number {
-    return this.#maxInFlight === 1
-      ? Number.POSITIVE_INFINITY
-      : Math.max(MIN_PACE_MS, this.#fastestMs / this.#maxInFlight);
+    if (this.#maxInFlight === 1) return Number.POSITIVE_INFINITY;
+    const isKnown = Number.isFinite(this.#fastestMs);
+    return isKnown ? Math.max(MIN_PACE_MS, this.#fastestMs / Math.floor(this.#room)) : MIN_PACE_MS;
   }
 
   async #begin(load: Load<T>, waitUntil: WaitUntil, earlier?: Flight<T>): Promise<T> {
@@ -115,8 +123,9 @@ export class SingleFlight<T> {
     waitUntil(
       Promise.allSettled([result]).then(([outcome]) => {
         flight.outcome = outcome;
-        this.#lastMs = Math.max(0, Date.now() - flight.startedAtMs);
-        if (outcome.status === "fulfilled") this.#fastestMs = Math.min(this.#fastestMs, this.#lastMs);
+        const tookMs = Math.max(0, Date.now() - flight.startedAtMs);
+        if (outcome.status === "fulfilled") this.#fastestMs = Math.min(this.#fastestMs, tookMs);
+        this.#room = this.#isSlow(tookMs) ? 1 : Math.min(this.#maxInFlight, this.#room + ROOM_A_LOAD);
         this.#end(flight);
       }),
     );
