@@ -59,10 +59,11 @@ async function fill({ db }: BenchService): Promise<void> {
   const numbers = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${KEYS - 1})`;
   await db
     .prepare(
-      `insert into api_keys (id, name, owner_name, plan, created_at, first_used_at) ${numbers}
-       select 'key_' || lower(hex(randomblob(6))), 'key ' || i, 'owner ' || (i / ${KEYS_OF_OWNER}), 'pro', 0, 1 from n`,
+      `insert into api_keys (id, name, owner_name, plan, created_at) ${numbers}
+       select 'key_' || lower(hex(randomblob(6))), 'key ' || i, 'owner ' || (i / ${KEYS_OF_OWNER}), 'pro', 0 from n`,
     )
     .run();
+  await db.prepare("insert into limiters select id from api_keys").run();
   const hours = JSON.stringify(Array(24).fill(60));
   for (let day = 0; day < DAYS; day++) {
     await db

@@ -39,7 +39,7 @@ const HOUR = { objectCalls: 1, objectRowsWritten: 3, d1RowsWritten: 1, d1RowsRea
 const GROWTH = { objectRowsWritten: 1, d1RowsWritten: 1, d1RowsRead: 50 } as const;
 /** The index of a day's row is written with it, and both are deleted once. */
 const DAY = { d1RowsWritten: 3 } as const;
-const POLICY_ROWS_READ = 4;
+const POLICY_ROWS_READ = 5;
 const CPU_MS = 1;
 
 /** What D1 does: one query at a time, 1 ms each; 10 GB; 40,000 rows an hour that the cron deletes. */

@@ -164,7 +164,7 @@ export function watchPolicyLoads() {
   let loads = 0;
   let around = (query: Query, _isMark: boolean) => query();
   async function watchedAll(this: D1PreparedStatement): Promise<D1Result> {
-    if (!isOfPolicy([this], "first_used_at as firstUsedAt")) return all.call(this);
+    if (!isOfPolicy([this], "as hasLimiter")) return all.call(this);
     loads++;
     const [result] = await around(async () => [await all.call(this)], false);
     if (result === undefined) throw new Error("a query has one result");
@@ -172,7 +172,7 @@ export function watchPolicyLoads() {
   }
   async function watchedBatch(this: D1Database, statements: D1PreparedStatement[]): Promise<D1Result[]> {
     const run = () => batch.call(this, statements) as Promise<D1Result[]>;
-    return isOfPolicy(statements, "first_used_at is null") ? around(run, true) : run();
+    return isOfPolicy(statements, "insert into limiters") ? around(run, true) : run();
   }
   // Their type parameters are of the rows, which are passed on as they are.
   vi.spyOn(statement, "all").mockImplementation(watchedAll as D1PreparedStatement["all"]);
@@ -186,7 +186,7 @@ export function watchPolicyLoads() {
     },
     /**
      * From now on each query of a load goes through `wrapper`, which can delay the query or its answer, or
-     * fail. `isMark`: the second query of a key's first load, which marks the key as used.
+     * fail. `isMark`: the second query of a key's first load, which notes that there is a limiter.
      */
     wrap(wrapper: (query: Query, isMark: boolean) => Promise<D1Result[]>): void {
       around = wrapper;

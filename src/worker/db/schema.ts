@@ -91,7 +91,10 @@ export const keySecrets = sqliteTable(
   ],
 );
 
-/** Used keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
+/** The keys whose limiters have read a policy, and must be told of a change. */
+export const limiters = sqliteTable("limiters", { keyId: text("key_id").primaryKey() });
+
+/** The keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
 export const untoldKeys = sqliteTable("untold_keys", {
   keyId: text("key_id").primaryKey(),
   token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),

@@ -3,12 +3,14 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
+import { HOUR_SECONDS } from "../text/time.ts";
 import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
 import { dayMsOf, upsertDay } from "./usage-day.ts";
 
 export type KeyPolicyRow = {
   readonly plan: string;
-  readonly firstUsedAt: number | null;
+  /** 0: nobody tells the limiter of a change. */
+  readonly hasLimiter: 0 | 1;
   readonly status: (typeof KEY_STATUSES)[number];
   readonly perMinute: number;
   readonly perDay: number;
@@ -25,7 +27,7 @@ export type KeyPolicyRow = {
 
 /**
  * Reads the policy at a time of the object's clock. D1 runs queries one after the other: either the read sees
- * a change, or the change sees that the key is used and the limiter is told (ADR-4).
+ * a change, or the change sees the row in `limiters` and the limiter is told (ADR-4).
  */
 export async function loadKeyPolicy(
   db: Database,
@@ -37,19 +39,19 @@ export async function loadKeyPolicy(
   // later ends.
   const select = sql`
     select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
-      k.first_used_at as firstUsedAt,
+      exists (select 1 from limiters where key_id = k.id) as hasLimiter,
       ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
       ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
       (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
           min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
         from key_secrets where key_id = k.id) as secrets
     from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
-  // D1 repeats a query that only reads, so this read comes first. A change after the read may see no first
-  // use, so the batch marks the key as used and reads again.
+  // D1 repeats a query that only reads, so this read comes first. A change after the read may see no limiter,
+  // so the batch notes the limiter and reads again. Without a key too: the key may be created again.
   const read = await db.get<KeyPolicyRow | undefined>(select);
-  if (read?.firstUsedAt !== null) return read;
+  if (read?.hasLimiter === 1) return read;
   const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [
-    sql`update api_keys set first_used_at = ${nowSeconds} where id = ${id} and first_used_at is null`,
+    sql`insert into limiters (key_id) values (${id}) on conflict do nothing`,
     select,
   ]);
   return row;
@@ -69,10 +71,21 @@ export async function writeReport(
   const days = Map.groupBy(hours, ({ startMs }) => dayMsOf(startMs));
   const statements = [
     ...Array.from(days, ([dayMs, hoursOfDay]) => upsertDay(keyId, dayMs, hoursOfDay)),
+    ...hours
+      .filter(({ admitted }) => admitted > 0)
+      .slice(0, 1)
+      .map((hour) => setFirstUse(keyId, hour)),
     ...bans.map((ban) => insertStrikeBan(keyId, ban)),
     ...alerts.map((alert) => render(alert, sql`true`)),
   ];
   if (statements.length > 0) await transact(db, statements);
+}
+
+/** The first admitted request of a key is reported at once. Its hour bounds a report that comes later. */
+function setFirstUse(keyId: string, { startMs }: HourUsage): SQL {
+  const start = startMs / 1000;
+  const firstUsedAt = sql`max(${start}, min(unixepoch(), ${start + HOUR_SECONDS - 1}))`;
+  return sql`update api_keys set first_used_at = ${firstUsedAt} where id = ${keyId} and first_used_at is null`;
 }
 
 function insertStrikeBan(keyId: string, { id, strikes, startedAtMs, endsAtMs }: Ban): SQL {

@@ -30,11 +30,16 @@ export async function deleteToldKeys(db: Database, told: readonly UntoldKey[]): 
     where (key_id, token) in (select value ->> 0, value ->> 1 from json_each(${rows}))`);
 }
 
-/** Marks keys as untold, also without a first use: a restored database may have forgotten the first use. */
+/** Marks keys as untold, also without a limiter: a restored database may have forgotten the limiter. */
 export function markUntold(keys: KeysToTell): Statement {
   return sql`
     insert into untold_keys (key_id) select k.id from api_keys k where ${isAmong(keys)}
     on conflict do update set token = excluded.token`;
+}
+
+/** Whether a limiter of this key has read a policy. A call of another object would create the limiter. */
+export async function hasLimiter(db: Database, keyId: string): Promise<boolean> {
+  return (await db.get(sql`select 1 from limiters where key_id = ${keyId}`)) !== undefined;
 }
 
 export async function countUntoldKeys(db: Database): Promise<number> {

@@ -99,7 +99,7 @@ export const limitersDatabase: { reports: ReportFault; policies: PolicyFault } =
 export function databaseOfLimiters(db: D1Database): D1Database {
   return faultyDatabase(db, Date.now, (sql) => {
     const { reports, policies } = limitersDatabase;
-    const kind = sql.includes("first_used_at") ? policies : reports;
+    const kind = sql.includes("limiters") ? policies : reports;
     return kind === "none" ? undefined : { kind, message: D1_MESSAGES[0] };
   });
 }

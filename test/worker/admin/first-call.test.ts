@@ -8,7 +8,7 @@ import { openDatabase } from "../../../src/worker/db/database.ts";
 import { LOCATIONS } from "../../../src/worker/db/values.ts";
 import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
 import { createKey } from "../../support/factories.ts";
-import { LIST, limiters, startApp, watchLimiters } from "../../support/worker.ts";
+import { LIST, limiters, runMinuteCron, startApp, watchLimiters } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf } from "./admin-support.ts";
 
@@ -52,6 +52,43 @@ describe("a key that was never used", () => {
       return result;
     });
     expect(await loadKeyPolicy(openDatabase(DB), id, 1)).toMatchObject({ status: "disabled" });
+  });
+});
+
+describe("the first use of a key", () => {
+  it("is a request that was admitted, and not a 401", async ({ expect }) => {
+    const { id, key } = await createKey();
+    const { operator } = watchedOperator();
+    const firstUse = async () => (await operator("GET", `/keys/${id}`)).body.firstUsedAt;
+    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 0 });
+    expect((await startApp()(LIST, { key })).status).toBe(401);
+    expect(await firstUse()).toBeNull();
+    expect((await startApp()(LIST, { key: body.key })).status).toBe(200);
+    await vi.waitFor(async () => expect(await firstUse()).not.toBeNull());
+  });
+});
+
+describe("a key that is created again with the id of a key that was deleted", () => {
+  it.for([
+    ["at once", false],
+    ["after its limiter has read that there is no such key", true],
+  ] as const)("works with its first request, %s", async ([, isTold], { expect }) => {
+    const { operator } = watchedOperator();
+    const body = { id: isTold ? "key_again0000001" : "key_again0000002", name: "again", plan: "free" };
+    const ask = async (key: unknown) => (await startApp()(LIST, { key: String(key) })).status;
+    const first = await operator("POST", "/keys", body);
+    expect(await ask(first.body.key)).toBe(200);
+    for (const [table, column] of [
+      ["key_secrets", "key_id"],
+      ["api_keys", "id"],
+    ])
+      await env.DB.prepare(`delete from ${table} where ${column} = ?`).bind(body.id).run();
+    if (isTold) {
+      await runMinuteCron();
+      expect(await ask(first.body.key)).toBe(401);
+    }
+    const second = await operator("POST", "/keys", body);
+    expect([await ask(second.body.key), await ask(first.body.key)]).toEqual([200, 401]);
   });
 });
 

@@ -45,11 +45,12 @@ async function seenBy(key: string): Promise<string> {
 async function insertUsedKeys(plan: string, from: number, count: number): Promise<void> {
   await env.DB.prepare(
     `with recursive n (i) as (select cast(?1 as int) union all select i + 1 from n where i + 1 < ?1 + ?2)
-     insert into api_keys (id, name, plan, created_at, first_used_at)
-     select 'key_many' || i, 'many', ?3, i, i from n`,
+     insert into api_keys (id, name, plan, created_at)
+     select 'key_many' || i, 'many', ?3, i from n`,
   )
     .bind(from, count, plan)
     .run();
+  await run("insert or ignore into limiters select id from api_keys where id like 'key_many%'");
 }
 
 /** Real limiters, except those with these ids. */
@@ -189,11 +190,12 @@ describe("a change of a plan", () => {
   });
 });
 
-describe("after a restore that has forgotten the first use", () => {
+describe("after a restore that has forgotten the limiter", () => {
   it.for(["one key", "all keys"])("%s can be told", async (which, { expect }) => {
     const { id, key } = await createKey({ plan: "pro" });
     await seenBy(key);
-    await run("update api_keys set requests_per_minute = 6, first_used_at = null where id = ?", id);
+    await run("delete from limiters where key_id = ?", id);
+    await run("update api_keys set requests_per_minute = 6 where id = ?", id);
     expect([await seenBy(key), await untoldKeys()]).toEqual(["404 300", []]);
     const path = which === "one key" ? `/keys/${id}/tell` : "/keys/tell";
     const { status, body } = await operator("POST", path);

@@ -98,7 +98,7 @@ describe("what a request costs D1", () => {
     expect(costs).toEqual([
       { rowsRead: 4, rowsWritten: 0 },
       { rowsRead: 5, rowsWritten: 1 },
-      { rowsRead: 4, rowsWritten: 0 },
+      { rowsRead: 5, rowsWritten: 0 },
     ]);
   });
 });

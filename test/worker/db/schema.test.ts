@@ -55,6 +55,7 @@ describe("the migrated database", () => {
       "alert_receivers",
       "console_sessions",
       "key_secrets",
+      "limiters",
       "untold_keys",
       "usage",
     ]);

@@ -258,8 +258,8 @@ describe("the keys whose limiters must be told", () => {
       if (text === null) throw new Error(`there is no trigger ${trigger}`);
       return /UPDATE OF (.+?) ON/s.exec(text)?.[1]?.match(/\w+/g) ?? [];
     };
-    // No change gives a key another id, and the first use begins the reading of a policy.
-    const ofKey = ["id", "first_used_at", ...(await watchedBy("api_keys_update_is_untold"))];
+    // No change gives a key another id.
+    const ofKey = ["id", ...(await watchedBy("api_keys_update_is_untold"))];
     expect(new Set(columnsOf("k"))).toEqual(new Set(ofKey));
     expect(new Set(columnsOf("p"))).toEqual(new Set(["id", ...(await watchedBy("plans_update_is_untold"))]));
     expect(await watchedBy("key_secrets_update_is_untold"), "every column of a secret").toEqual([]);

@@ -78,6 +78,8 @@ export async function issueKey(
   const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, issued);
   if (!isMade) throw conflict(`Key ${id} exists already.`);
   if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, body, author);
+  // A key with this id may have been deleted, and its limiter still have the old policy.
+  if (body.id !== undefined) await tellAtOnce(env, { key: id });
   return { ...now, key };
 }
 

@@ -116,9 +116,6 @@ function hasSecretEndingIn(text: string): SQL {
   return sql`k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase)`;
 }
 
-/** Compares the first use too: the usage of a key that was first used a moment ago is not in D1 yet. */
 function isUnusedSince(day: string): SQL {
-  return sql`(k.first_used_at is null or (
-    k.first_used_at < unixepoch(${day})
-    and not exists (select 1 from usage where key_id = k.id and day >= unixepoch(${day}))))`;
+  return sql`not exists (select 1 from usage where key_id = k.id and day >= unixepoch(${day}))`;
 }

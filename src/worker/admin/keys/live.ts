@@ -3,6 +3,7 @@ import type { Inspection } from "hono-durable-limiter";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
+import { hasLimiter } from "../../key/untold-keys-sql.ts";
 import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";
@@ -17,7 +18,7 @@ export async function look(
   const db = openDatabase(env.DB);
   const key = await requireKey(db, id);
   // An object stays where it was first called, so only a request of a client may create it.
-  if (key.firstUsedAt === null) {
+  if (!(await hasLimiter(db, id))) {
     return { key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
   }
   const inspection = await reachLimiter(env, key, (limiter) => limiter[how]());
@@ -46,7 +47,7 @@ function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
   };
 }
 
-/** The state of a key that was never used. An operator may have banned the key. */
+/** The state of a key without a limiter. An operator may have banned the key. */
 function unusedUsage(
   limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
   ban: SetBan | undefined,

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
 import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
+import { hasLimiter } from "../../key/untold-keys-sql.ts";
 import { readMinutes } from "../../key/usage-day.ts";
 import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
@@ -208,11 +209,8 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
 }
 
 /** Makes the limiter of the key report now. Returns false if the limiter cannot be reached. */
-export async function reportNow(
-  env: Bindings,
-  key: LimiterAddress & { readonly firstUsedAt: string | null },
-): Promise<boolean> {
-  if (key.firstUsedAt === null) return true;
+export async function reportNow(env: Bindings, key: LimiterAddress): Promise<boolean> {
+  if (!(await hasLimiter(openDatabase(env.DB), key.id))) return true;
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
