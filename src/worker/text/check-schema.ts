@@ -1,5 +1,6 @@
 /** Checks untrusted values. Problems are for people: `name: is required; plan: must be one of …`. */
 import * as v from "valibot";
+import { repeated } from "./text.ts";
 
 export type ObjectSchema = v.StrictObjectSchema<v.ObjectEntries, undefined>;
 
@@ -25,11 +26,12 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return value !== null && Object.getPrototypeOf(Object(value)) === Object.prototype;
 }
 
+const MAX_NAME_CHARS = 60;
+
 /** valibot names the first unknown field. The field's name comes from the client. */
 function problemOf({ type, expected, path, message }: v.BaseIssue<unknown>): Problem {
   const name = String(path?.[0]?.key);
   if (type !== "strict_object") return { member: name, reason: message };
   if (expected !== "never") return { member: name, reason: "is required" };
-  const printable = name.slice(0, 60).replace(/[^\x20-\x7e]/g, "?");
-  return { member: printable, reason: "is not a known field" };
+  return { member: repeated(name, MAX_NAME_CHARS), reason: "is not a known field" };
 }

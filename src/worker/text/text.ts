@@ -40,6 +40,18 @@ export function isUtf8Address(address: string): boolean {
   return escaped.every((bytes) => decodeHeader(`UTF-8''${bytes}`) !== undefined);
 }
 
+/** An API key, an admin token and a webhook's secret are longer. A number or a time has only the other characters. */
+const MAY_BE_SECRET = /[^\s"{}]{31,}/g;
+const NUMBER_OR_TIME = /^[\d.,:+TZ-]+$/;
+
+/** Returns a text of a client as an error repeats it: in printable characters, cut, and without any secret. */
+export function repeated(text: string, maxChars: number): string {
+  const shown = text
+    .replace(MAY_BE_SECRET, (word) => (NUMBER_OR_TIME.test(word) ? word : `(${word.length} characters)`))
+    .replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
+  return shown.length > maxChars ? `${shown.slice(0, maxChars)}…` : shown;
+}
+
 /** Texts that differ only in case have the same fold. `SS` is ß, and each Turkish i is an i. */
 export function foldCase(text: string): string {
   // toUpperCase makes SS of ß. toLowerCase gives a sigma at the end of a word its own form.

@@ -42,6 +42,14 @@ describe("a JSON body", () => {
     expect(chunks).toBeLessThan(20);
   });
 
+  it("with a field that is named as a secret gets an answer without it", async ({ expect }) => {
+    const { key } = await createKey();
+    for (const secret of [key, env.ADMIN_TOKEN, `whsec_${"A".repeat(32)}`]) {
+      const { status, message } = await post(JSON.stringify({ name: "a", plan: "pro", [secret]: 1 }));
+      expect([status, message]).toEqual([400, expect.not.stringContaining(secret.slice(0, 12))]);
+    }
+  });
+
   it("with a field whose name has control characters gets an answer without them", async ({ expect }) => {
     const { message } = await post(String.raw`{"name":"a","plan":"pro","\u001b[31mred\u202e":1}`);
     expect(message).toBe("?[31mred?: is not a known field");

@@ -1,4 +1,5 @@
 /** Reads the rows of CSV, and writes rows that were refused. Pure. */
+import { repeated } from "../../../text/text.ts";
 import { LEFT_OUT, ORDER_MEMBERS } from "../loaded-order.ts";
 import { INVALID, type Line, NOT_TEXT, type Problem } from "./text.ts";
 
@@ -100,7 +101,7 @@ function memberNamed(cell: string): string {
   const folded = cell.toLowerCase().replace(/[\s_.-]/g, "");
   const name = [...ORDER_MEMBERS, ...LEFT_OUT].find((member) => member.toLowerCase() === folded);
   if (name !== undefined) return name;
-  const shown = JSON.stringify(cell.slice(0, 60));
+  const shown = JSON.stringify(repeated(cell, 60));
   throw new SyntaxError(
     `is neither JSON nor a header of CSV: ${shown} is none of ${ORDER_MEMBERS.join(", ")}`,
   );

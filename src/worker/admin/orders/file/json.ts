@@ -1,5 +1,6 @@
 /** Splits the JSON of a file into its values, each with its own text: no file is too long. Pure. */
 import { isRecord } from "../../../text/check-schema.ts";
+import { repeated } from "../../../text/text.ts";
 import { parseDigits } from "../loaded-order.ts";
 import { type Line, MAX_VALUE_CHARS, type Problem, TOO_LONG } from "./text.ts";
 
@@ -97,7 +98,7 @@ export function parseOnce(text: string): Parsed {
     const value = parseDigits(text);
     const twice = memberTwiceIn(text, value);
     if (twice === undefined) return { value };
-    return { reason: `has the member ${JSON.stringify(twice.slice(0, 60))} twice`, isJson: true };
+    return { reason: `has the member ${JSON.stringify(repeated(twice, 60))} twice`, isJson: true };
   } catch (thrown) {
     if (thrown instanceof RangeError) return { reason: "is nested too deeply", isJson: true };
     return { reason: thrown instanceof Error ? thrown.message : String(thrown), isJson: false };

@@ -1,5 +1,6 @@
 /** The forms in which programs write the values of orders. What has one meaning only is read. Pure. */
 import { isRecord } from "../../../text/check-schema.ts";
+import { repeated } from "../../../text/text.ts";
 import { parseRfc3339 } from "../../../text/time.ts";
 import { isNormal, LEFT_OUT } from "../loaded-order.ts";
 
@@ -77,8 +78,7 @@ const CAUSES: readonly (readonly [members: RegExp, value: RegExp, cause: string]
 
 /** Returns the value, cut, and what a program has done to the value if that is known. */
 export function describeValue(member: string, value: unknown): string {
-  const json = JSON.stringify(value);
-  const shown = json.length > 80 ? `${json.slice(0, 80)}…` : json;
+  const shown = repeated(JSON.stringify(value), 80);
   const cause = CAUSES.find(([members, texts]) => members.test(member) && texts.test(String(value)))?.[2];
   return cause === undefined ? shown : `${shown} (${cause})`;
 }
