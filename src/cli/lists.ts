@@ -15,6 +15,8 @@ type List = {
   readonly rows: string;
   /** The table leaves out a column without any value. */
   readonly columns: readonly Column[];
+  /** Columns that are shown besides if there is room for them in the line, as in a pipe. */
+  readonly wide?: readonly Column[];
   /** Returns a line above the table, made of the first page. */
   readonly heading?: (page: never, io: CliIo, options: Paging) => string;
   readonly example?: string;
@@ -46,7 +48,8 @@ ${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned
 export const LISTS: Readonly<Record<string, List>> = {
   "alerts.list": {
     rows: "alerts",
-    columns: ["at", "state", "id", "lastError", "nextAttemptAt", "text"],
+    columns: ["at", "state", "type", "alert=id"],
+    wide: ["text"],
     heading: ({ receiver }: { receiver: { says: string } | null }) =>
       printable(`${receiver?.says ?? "No webhook is configured."}\n`),
     example: "--state failing",
@@ -122,6 +125,8 @@ function describeRefusals(
 type Source = { readonly line: string; readonly isPaged: boolean; readonly query: Query };
 type Page = { readonly next?: string | null } & Readonly<Record<string, unknown>>;
 
+const WIDE = 200;
+
 export async function showList(session: Session, source: Source, list: List, paging: Paging): Promise<void> {
   const { io, access, json } = session;
   if (paging.csv && !json) return printCsv(session, source, paging);
@@ -138,7 +143,8 @@ export async function showList(session: Session, source: Source, list: List, pag
   }
   // The heading is made for the pages of this list.
   const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : "";
-  io.stdout.write(`${above}${table(rows, list.columns, io)}\n`);
+  const columns = io.columns < WIDE ? list.columns : [...list.columns, ...(list.wide ?? [])];
+  io.stdout.write(`${above}${table(rows, columns, io)}\n`);
   sayMore(io, next);
 }
 

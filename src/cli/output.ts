@@ -122,7 +122,9 @@ function draw(label: string, values: readonly unknown[]): Drawn {
   const isTime = cells.every((text) => /^(\d{4}-\d\d-\d\d \d\d:\d\d|–)$/.test(text));
   // A name, like a time, is wrapped at its blanks before it is cut.
   const first = isTime ? width : rank === 2 ? word : Math.min(12, word);
-  const floors = isNumber ? [] : rank === 0 ? [10] : [first, Math.min(12, word), Math.min(8, word)];
+  // The beginning of an alert's id does not name the alert.
+  const floors =
+    isNumber || label === "alert" ? [] : rank === 0 ? [10] : [first, Math.min(12, word), Math.min(8, word)];
   return { label, cells, isNumber, width, rank, floors };
 }
 

@@ -363,6 +363,24 @@ describe("a key is named", () => {
   });
 });
 
+describe("a list of alerts", () => {
+  it("says how the receiver does, and has a line of 80 columns for each alert, with its id", async ({
+    expect,
+  }) => {
+    const ids = ["lift_2b1a77f0-8f3e-4a39-b1d8-1f1e4c1f8a55", "key_0NGqxR8a1b2c:2026-11-25:80:10000"];
+    const alerts = ids.map((id) => ({
+      ...{ id, at: "2026-11-21T10:42:00Z", type: "ban.lifted", state: "failing" },
+      text: "Key Backend of Pet Shop (Pet Shop) is no longer banned.",
+    }));
+    const receiver = { says: "hooks.example.com has accepted no alert." };
+    const { out } = await runLine("alerts list", { alerts, next: null, receiver });
+    const [first, , , ...lines] = out.trimEnd().split("\n");
+    expect(first).toBe(receiver.says);
+    expect(lines.map((line) => ids.find((id) => line.includes(id)))).toEqual(ids);
+    expect(Math.max(...lines.map((each) => each.length))).toBeLessThanOrEqual(80);
+  });
+});
+
 describe("a table", () => {
   const LONG = { ...KEY, name: "backend-of-the-large-pet-shop", ownerName: "a rather long name, ".repeat(4) };
   const at = (columns: number, rows: readonly object[] = [LONG]) =>
