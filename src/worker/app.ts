@@ -15,7 +15,7 @@ import { storeOrders } from "./client/orders/routes.ts";
 import { announceSunset, petRoutes } from "./client/pet-routes.ts";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";
 import type { AppEnv } from "./context.ts";
-import { hasNoTables, isDatabaseOutage, MAKE_TABLES } from "./db/database.ts";
+import { hasNoTables, isDatabaseFull, isDatabaseOutage, MAKE_TABLES } from "./db/database.ts";
 import { MacKeys } from "./key/mac.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./platform/errors.ts";
 import { logError, logRequest, type RequestLine } from "./platform/log.ts";
@@ -93,6 +93,8 @@ function errorOf(thrown: unknown, { method, path }: Pick<HonoRequest, "method" |
     return unavailable(`The database has no tables: ${MAKE_TABLES}.`, thrown);
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
+  if (isDatabaseFull(thrown))
+    return unavailable("The database takes no changes at the moment. Nothing was changed.", thrown);
   const advice = /^(GET|HEAD)$/.test(method)
     ? "Please try again."
     : "If this was a change, it may have been made: look, then try again.";

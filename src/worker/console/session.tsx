@@ -14,11 +14,11 @@ import {
   waysIn,
 } from "../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../context.ts";
-import { openDatabase, transact } from "../db/database.ts";
+import { type Database, openDatabase, transact } from "../db/database.ts";
 import { hashKey } from "../key/mac.ts";
 import { ERROR_STATUS } from "../platform/error-codes.ts";
 import { ApiError } from "../platform/errors.ts";
-import { logEvent } from "../platform/log.ts";
+import { logError, logEvent } from "../platform/log.ts";
 import { urlOf, wasSentOverHttps } from "../platform/request-url.ts";
 import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
@@ -69,10 +69,19 @@ async function callerOfSession(
   if (session === undefined) return undefined;
   for (const token of tokens) {
     if (session.tokenHash !== (await hashKey(id + token.secret))) continue;
-    if (now - session.seenAt >= SEEN_AGAIN_AFTER_SECONDS) await updateSeenAt(db, idHash, now);
+    // Not awaited: pages are read while D1 takes no writes.
+    if (now - session.seenAt >= SEEN_AGAIN_AFTER_SECONDS) c.executionCtx.waitUntil(noteUse(db, idHash, now));
     return callerWith(c, token, session.name);
   }
   return undefined;
+}
+
+async function noteUse(db: Database, idHash: string, now: number): Promise<void> {
+  try {
+    await updateSeenAt(db, idHash, now);
+  } catch (thrown) {
+    logError("session_use_not_stored", thrown);
+  }
 }
 
 /** A session that the browser already has ends with it. */

@@ -88,6 +88,14 @@ export function isRefusedBy(name: string, thrown: unknown): boolean {
   return !(thrown instanceof ApiError) && messagesOf(thrown).includes(name);
 }
 
+/** The first text is D1's own, the second one is SQLite's. Such a batch stores nothing. */
+const FULL = /Exceeded maximum DB size|SQLITE_FULL/;
+
+/** Whether D1 refused a write because the database is full. */
+export function isDatabaseFull(thrown: unknown): boolean {
+  return isDatabaseOutage(thrown) && FULL.test(messagesOf(thrown));
+}
+
 /** Whether D1 could not be reached or was overloaded, so that a later try may succeed. */
 export function isDatabaseOutage(thrown: unknown): boolean {
   const text = messagesOf(thrown);

@@ -177,6 +177,29 @@ describe("a session", () => {
     expect([response.status, await response.text()]).toEqual([503, expect.not.stringContaining("<form")]);
   });
 
+  it("goes on while D1 takes no writes: pages are read, a sign-in and a change are a 503", async ({
+    expect,
+  }) => {
+    const { cookie } = await session();
+    const { id } = await createKey({ plan: "free" });
+    const database = watchDatabase();
+    const isWrite = /^\s*(insert|update|delete|replace)/i;
+    database.failWith("D1_ERROR: Exceeded maximum DB size", isWrite);
+    const app = startApp({ DB: database.DB });
+    setClock(NOW_MS + HOUR_MS);
+    const sections =
+      "keys customers usage bans orders orders/cancelled plans audit alerts documents/runbook.md";
+    for (const path of ["", `/keys/${id}`, ...sections.split(" ").map((section) => `/${section}`)]) {
+      const page = await app(`/console${path}`, { headers: { Cookie: cookie } });
+      expect(page.status, path).toBe(200);
+    }
+    for (const change of [signIn(app), post(app, `/keys/${id}/disable`, {}, { Cookie: cookie })]) {
+      const response = await change;
+      expect([response.status, await response.text()]).toEqual([503, expect.stringContaining("no changes")]);
+    }
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "session_use_not_stored" }));
+  });
+
   it("ends by signing out, and by signing in again", async ({ expect }) => {
     const { app, cookie, get } = await session();
     const again = await signIn(app, {}, { Cookie: cookie });
