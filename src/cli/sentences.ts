@@ -67,5 +67,7 @@ function presentOf(answer: object, sent: Members): Members {
 type SentAlert = { readonly status: number | null; readonly error: string | null };
 
 function sentAlert({ status, error }: SentAlert): string {
-  return error === null ? `The webhook answered ${status}.` : `The webhook was not reached: ${error}.`;
+  return error === null
+    ? `The receiver accepted the alert: status ${status}.`
+    : `The receiver did not accept the alert: ${error}.`;
 }

@@ -124,7 +124,7 @@ describe("the page of a key", () => {
     expect(await (await get(`/console/keys/${id}`)).text()).toMatch(/Last used<\/dt><dd><time[^>]*>\d/);
   });
 
-  it("shows the last ten minutes with refusals, all of them on demand, and costs eight statements and three calls", async ({
+  it("shows the last ten minutes with refusals, all of them on demand, and costs ten statements and three calls", async ({
     expect,
   }) => {
     const { id } = await createKey({ used: true });
@@ -151,7 +151,25 @@ describe("the page of a key", () => {
     limiters.addressed();
     expect(await rows("?refused=all&range=30d")).toEqual([57, false, true]);
     const queries = database.queries().filter((sql) => !sql.includes("console_sessions"));
-    expect([queries.length, limiters.addressed()]).toEqual([8, [id, id, id]]);
+    expect([queries.length, limiters.addressed()]).toEqual([10, [id, id, id]]);
+  });
+
+  it("says why requests got a 429, as the call does, right after the first of them", async ({ expect }) => {
+    const { id, key } = await createKey({ perMinute: 1 });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const app = startApp();
+    const said = async () => {
+      const response = await app(`/admin/keys/${id}`, { key: env.ADMIN_TOKEN });
+      const { whyRefused } = await response.json<{ whyRefused: string[] }>();
+      const html = await (await get(`/console/keys/${id}`)).text();
+      return whyRefused.map((sentence) => [sentence, html.includes(`<li>${sentence}</li>`)]);
+    };
+    await app(LIST, { key });
+    expect(await said()).toEqual([]);
+    await app(LIST, { key });
+    expect(await said()).toEqual([
+      [expect.stringMatching(/limit per minute, now 1, .* 1 request was/), true],
+    ]);
   });
 
   it("shows the form again with what was typed, if it is refused", async ({ expect }) => {

@@ -17,9 +17,9 @@ import {
   tellKeys,
   updateKey,
 } from "./change.ts";
+import { findKey } from "./find.ts";
 import { findKeyHistory } from "./history.ts";
 import { findKeyPage } from "./list.ts";
-import { look } from "./live.ts";
 import { KEYS_SAY } from "./says.ts";
 import {
   inspectedKey,
@@ -132,6 +132,9 @@ export const keyCalls = {
     answer: inspectedKey,
     example: {
       answer: {
+        whyRefused: [
+          "The limit per minute, now 300, was reached on 6 of the last 7 days, always at 15:42 UTC: 72 requests were refused, up to 12 in a minute. The busiest of these hours asked for 1,930 requests, retries included, and 18,000 fit: a client that spreads its calls needs no larger limit.",
+        ],
         ...KEY,
         live: {
           minute: { limit: 300, used: 12, remaining: 288, resetsAt: "2026-11-21T10:01:00Z" },
@@ -142,10 +145,7 @@ export const keyCalls = {
       },
     },
 
-    run: async ({ env, id }) => {
-      const { key, live } = await look(env, id, "inspect");
-      return { ...key, live };
-    },
+    run: ({ env, id }) => findKey(env, id),
   }),
 
   history: call({

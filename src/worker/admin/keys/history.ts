@@ -6,13 +6,13 @@ import { nowSeconds } from "../../text/time.ts";
 import { listChangesOf } from "../audit/sql.ts";
 import { comparePositions, selectBans } from "../bans/list-sql.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
-import { countedUntil, lastHours, listHours, reportNow } from "../usage/service.ts";
+import { countedUntil, lastDays, listHours, reportNow } from "../usage/service.ts";
 import type { KeyEvent, keyHistory, keyHistoryQuery } from "./schema.ts";
 import { requireKey } from "./sql.ts";
 
 type EventQuery = v.InferOutput<typeof keyHistoryQuery>;
 
-const HOURS_SHOWN = 7 * 24;
+const DAYS_SHOWN = 7;
 
 export async function findKeyHistory(
   env: Bindings,
@@ -23,7 +23,7 @@ export async function findKeyHistory(
   const key = await requireKey(db, id);
   const isReported = await reportNow(env, key);
   const { events, next } = await listEvents(db, id, query);
-  const range = lastHours(HOURS_SHOWN);
+  const range = lastDays(DAYS_SHOWN);
   const hours = await listHours(db, id, range);
   return {
     keyName: key.name,

@@ -254,6 +254,12 @@ export const toldKeys = v.strictObject({ untold: v.nullable(count) });
 export const updatedKey = v.strictObject({ ...keyView.entries, effective });
 export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });
 export const inspectedKey = v.strictObject({
+  whyRefused: v.pipe(
+    v.array(v.string()),
+    v.description(
+      "Why requests of the last 7 days got a 429: a sentence for the limit per minute, for the limit per day and for bans, with what helps. Empty: none got a 429.",
+    ),
+  ),
   ...keyView.entries,
   live: v.pipe(
     v.nullable(liveUsage),

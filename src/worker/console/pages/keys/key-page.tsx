@@ -26,6 +26,7 @@ import {
   Facts,
   Gauge,
   MailTo,
+  Notice,
   Owner,
   Relative,
   Table,
@@ -80,7 +81,7 @@ function hasSecret(made: Changed): made is v.InferOutput<typeof rotatedKey> {
 async function showKey(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
   const path = `/console/keys/${id}`;
-  const { live, ...key } = await keyCalls.show.run(inputOf(c, { id }));
+  const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
   const [history, usage, { plans }] = await Promise.all([
     ask(c, keyCalls.history, { limit: String(EVENTS_SHOWN) }, id),
@@ -106,6 +107,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       <ActionDone c={c} keyView={key} events={history.events} />
       <ActionForm shown={shown} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
+      <WhyRefused sentences={whyRefused} />
       <div class="now">
         <Live live={live} />
         <section>
@@ -145,6 +147,23 @@ async function showKey(c: KeyContext, failure?: Failure) {
         )}
       </section>
     </>,
+  );
+}
+
+function WhyRefused({ sentences }: { readonly sentences: readonly string[] }) {
+  if (sentences.length === 0) return null;
+  return (
+    <Notice kind="warn">
+      <h2>Why 429?</h2>
+      <ul>
+        {sentences.map((sentence) => (
+          <li>{sentence}</li>
+        ))}
+      </ul>
+      <p>
+        <a href="#refused">The refused minutes</a>
+      </p>
+    </Notice>
   );
 }
 

@@ -1,0 +1,155 @@
+/** Says why requests of a key were refused in the last days, and what helps. Pure. */
+import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
+import { counted, formatNumber } from "../../text/format.ts";
+import type { PlanView } from "../plans/schema.ts";
+import type { HourUsage } from "../usage/schema.ts";
+import type { KeyView } from "./schema.ts";
+
+type Hour = Pick<HourUsage, "start" | "admitted" | "refusedMinutes">;
+type Key = Pick<KeyView, "plan" | "limits" | "requestsPerMinute" | "requestsPerDay">;
+type Plan = Pick<PlanView, "id" | "requestsPerMinute" | "requestsPerDay">;
+type Refused = { readonly at: string; readonly count: number };
+
+/** `hours` are all hours of the last days, today included. Returns a sentence for each cause of refusals. */
+export function whyRefused(
+  hours: readonly Hour[],
+  days: number,
+  key: Key,
+  plans: readonly Plan[],
+): readonly string[] {
+  const { requestsPerMinute, requestsPerDay } = key.limits;
+  const about = (by: string, says: (refused: readonly Refused[]) => string) => {
+    const refused = hours.flatMap(({ refusedMinutes }) =>
+      refusedMinutes.flatMap(({ at, by: counts }) => (counts[by] ? [{ at, count: counts[by] }] : [])),
+    );
+    return refused.length === 0 ? [] : [says(refused)];
+  };
+  const on = (refused: readonly Refused[]) => `on ${countDays(refused)} of the last ${days} days`;
+  return [
+    ...about("minute", (refused) => {
+      const most = formatNumber(Math.max(...refused.map(({ count }) => count)));
+      const asked = mostAsked(hours, "minute", "2026-11-21T10".length);
+      const fits = 60 * requestsPerMinute;
+      const busiest = `The busiest of these hours asked for ${formatNumber(asked)} requests, retries included, and ${formatNumber(fits)} fit`;
+      const helps =
+        asked <= fits
+          ? `${busiest}: a client that spreads its calls needs no larger limit.`
+          : `${busiest}: to spread the calls is not enough. ${remedy("requestsPerMinute", Math.ceil(asked / 60), key, plans)}`;
+      return `The limit per minute, now ${formatNumber(requestsPerMinute)}, was reached ${on(refused)}, ${timesOf(refused)}: ${wereRefused(refused)}, up to ${most} in a minute. ${helps}`;
+    }),
+    ...about("day", (refused) => {
+      const asked = mostAsked(hours, "day", "2026-11-21".length);
+      const earliest = clock(Math.min(...refused.map(({ at }) => minuteOfDay(at))));
+      const helps =
+        asked <= requestsPerDay
+          ? "The limit of now is enough for that."
+          : remedy("requestsPerDay", asked, key, plans);
+      return `The limit per day, now ${formatNumber(requestsPerDay)}, was used up ${on(refused)}, at ${earliest} UTC at the earliest: ${wereRefused(refused)}. The busiest of these days asked for ${formatNumber(asked)} requests, retries included. ${helps}`;
+    }),
+    ...about(
+      "ban",
+      (refused) =>
+        `Bans refused ${counted(sumOf(refused), "request")} ${on(refused)}, ${timesOf(refused)}. After a 429 the client must wait as Retry-After says: if it goes on, it is banned.`,
+    ),
+  ];
+}
+
+/** Returns what the busiest hour or day with refusals by this limit asked for. */
+function mostAsked(hours: readonly Hour[], by: string, chars: number): number {
+  const periods = Map.groupBy(hours, ({ start }) => start.slice(0, chars));
+  const asked = [...periods.values()].map((each) => {
+    const refused = each.flatMap(({ refusedMinutes }) => refusedMinutes.map((minute) => minute.by[by] ?? 0));
+    const sum = refused.reduce((a, b) => a + b, 0);
+    return sum === 0 ? 0 : each.reduce((all, { admitted }) => all + admitted, sum);
+  });
+  return Math.max(...asked);
+}
+
+/** A plan does not help a key that has a limit of its own. */
+function remedy(
+  name: "requestsPerMinute" | "requestsPerDay",
+  needed: number,
+  key: Key,
+  plans: readonly Plan[],
+): string {
+  const [unit, max] =
+    name === "requestsPerMinute" ? ["minute", MAX_REQUESTS_PER_MINUTE] : ["day", MAX_REQUESTS_PER_DAY];
+  const limitOf = (plan: Plan) => plan[name] ?? 0;
+  const isLarger = (plan: Plan) =>
+    limitOf(plan) >= needed &&
+    (plan.requestsPerMinute ?? 0) >= key.limits.requestsPerMinute &&
+    (plan.requestsPerDay ?? 0) >= key.limits.requestsPerDay;
+  const [plan] = plans
+    .filter((each) => key[name] === null && each.id !== key.plan && isLarger(each))
+    .sort((a, b) => limitOf(a) - limitOf(b));
+  if (plan) return `What helps: plan ${plan.id}, with ${formatNumber(limitOf(plan))} a ${unit}.`;
+  if (needed > max) return `What helps: several keys, as a key has at most ${formatNumber(max)} a ${unit}.`;
+  return `What helps: a limit of its own of ${formatNumber(Math.min(max, roundUp(needed)))} a ${unit}.`;
+}
+
+/** Rounds up to two digits: 1,234 becomes 1,300. */
+function roundUp(value: number): number {
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
+  return Math.ceil(value / unit) * unit;
+}
+
+function countDays(refused: readonly Refused[]): number {
+  return new Set(refused.map(({ at }) => at.slice(0, "2026-11-21".length))).size;
+}
+
+function sumOf(refused: readonly Refused[]): number {
+  return refused.reduce((sum, { count }) => sum + count, 0);
+}
+
+function wereRefused(refused: readonly Refused[]): string {
+  return `${counted(sumOf(refused), "request was", "requests were")} refused`;
+}
+
+/** A client that calls at a fixed time is seen in a span of this length. */
+const MAX_SPAN_MINUTES = 120;
+
+/** `always at 15:42 UTC`, `always between 15:40 and 15:52 UTC`, `mostly at 15:42 UTC`. */
+function timesOf(refused: readonly Refused[]): string {
+  const all = spanOf(refused);
+  if (all.minutes <= MAX_SPAN_MINUTES) return (countDays(refused) > 1 ? "always " : "") + inWords(all);
+  const hours = [...Map.groupBy(refused, ({ at }) => timeOf(at).slice(0, "15".length)).values()];
+  const busiest = hours.reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a));
+  return 2 * sumOf(busiest) < sumOf(refused)
+    ? "at many hours of the day"
+    : `mostly ${inWords(spanOf(busiest))}`;
+}
+
+type Span = { readonly start: number; readonly minutes: number };
+
+function inWords({ start, minutes }: Span): string {
+  return minutes === 0
+    ? `at ${clock(start)} UTC`
+    : `between ${clock(start)} and ${clock(start + minutes + 1)} UTC`;
+}
+
+/** Returns the shortest span of the clock with all these refusals, also over midnight. */
+function spanOf(refused: readonly Refused[]): Span {
+  const sorted = [...new Set(refused.map(({ at }) => minuteOfDay(at)))].sort((a, b) => a - b);
+  const [first = 0] = sorted;
+  const gaps = sorted.map((minute, i) => {
+    const next = sorted[i + 1] ?? first + DAY_MINUTES;
+    return { start: next % DAY_MINUTES, minutes: DAY_MINUTES - (next - minute) };
+  });
+  return gaps.reduce((a, b) => (b.minutes < a.minutes ? b : a));
+}
+
+const DAY_MINUTES = 1_440;
+
+function minuteOfDay(at: string): number {
+  const [hour = 0, minute = 0] = timeOf(at).split(":").map(Number);
+  return 60 * hour + minute;
+}
+
+function timeOf(at: string): string {
+  return at.slice("2026-11-21T".length, "2026-11-21T10:42".length);
+}
+
+function clock(minute: number): string {
+  const [hours, minutes] = [Math.floor(minute / 60) % 24, minute % 60];
+  return `${String(hours).padStart(2, "0")}:${String(minutes).padStart(2, "0")}`;
+}
