@@ -22,7 +22,7 @@ describe("an optional setting that is wrong", () => {
     const body = { status: "ok", settings: `wrong: ${names}` };
     expect([health.status, await health.json()]).toEqual([200, expect.objectContaining(body)]);
     const { get } = await browserWith(env.ADMIN_TOKEN, vars);
-    expect(await (await get("/console")).text()).toContain(`<li>${names} must `);
+    expect(await (await get("/console")).text()).toContain(`off: ${names} must `);
   });
 });
 

@@ -13,6 +13,8 @@ type Range = {
   readonly from: number;
   readonly to: number;
   readonly step: number;
+  /** Until then every request is counted. */
+  readonly asOf: number;
   readonly points: readonly Point[];
 };
 
@@ -21,9 +23,9 @@ export function drawCharts(): void {
 }
 
 /** Each bucket of the range, also those without requests. */
-function rangeOf({ from, to, step, points }: DOMStringMap): Range {
+function rangeOf({ from, to, step, asOf, points }: DOMStringMap): Range {
   const given = new Map((JSON.parse(points ?? "[]") as Point[]).map((point) => [point[0], point]));
-  const range = { from: Number(from), to: Number(to), step: Number(step) };
+  const range = { from: Number(from), to: Number(to), step: Number(step), asOf: Number(asOf) };
   const count = Math.ceil((range.to - range.from) / range.step);
   const starts = Array.from({ length: count }, (_, i) => range.from + i * range.step);
   return { ...range, points: starts.map((start) => given.get(start) ?? [start, 0, 0, 0]) };
@@ -62,12 +64,24 @@ function isEmpty([, admitted, refused, refusedWhileBanned]: Point): boolean {
   return admitted + refused + refusedWhileBanned === 0;
 }
 
-function valuesOf(point: Point, step: number): string {
+/** A bucket can get more requests than were reported. */
+function isOpen([start]: Point, { step, asOf }: Range): boolean {
+  return start + step > asOf;
+}
+
+/** What is said of a bucket without a figure. */
+function nothingIn(point: Point, range: Range): string {
+  return isOpen(point, range) ? "not reported yet" : "no requests";
+}
+
+function valuesOf(point: Point, range: Range): string {
+  const { step } = range;
   const [start, admitted, refused, refusedWhileBanned] = point;
   const iso = new Date(start * 1000).toISOString();
   const time = step >= DAY_SECONDS ? formatDay(iso) : formatTime(iso);
-  if (isEmpty(point)) return `${time}: no requests`;
-  return `${time}: ${formatNumber(admitted)} admitted, ${formatNumber(refused)} refused, ${formatNumber(refusedWhileBanned)} blocked by bans`;
+  if (isEmpty(point)) return `${time}: ${nothingIn(point, range)}`;
+  const soFar = isOpen(point, range) ? ", reported so far" : "";
+  return `${time}: ${formatNumber(admitted)} admitted, ${formatNumber(refused)} refused, ${formatNumber(refusedWhileBanned)} blocked by bans${soFar}`;
 }
 
 /** The distance of the lines: four to ten of them, the last one above the highest bar. */
@@ -79,7 +93,8 @@ function stepFor(max: number): number {
   );
 }
 
-function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
+function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
+  const { points, step } = range;
   // Resolved for the colour scheme, which the value of the custom property is not.
   const colour = (name: string) => {
     box.style.color = `var(${name})`;
@@ -141,41 +156,62 @@ function optionsFor(box: HTMLElement, { points, step }: Range): uPlot.Options {
       })),
     ],
     plugins: [
-      { hooks: { ...valueHooks(points, step), draw: (plot) => nameGaps(plot, points, colour("--muted")) } },
+      {
+        hooks: {
+          ...valueHooks(range),
+          drawClear: (plot) => shadeOpen(plot, range, colour("--line")),
+          draw: (plot) => nameGaps(plot, range, colour("--muted")),
+        },
+      },
     ],
   };
 }
 
-/** So that nobody takes a time without requests for a chart that is not drawn. */
-function nameGaps({ ctx, bbox, valToPos }: uPlot, points: readonly Point[], colour: string): void {
-  const text = "no requests";
+/** Limiters have not reported all requests of these buckets. */
+function shadeOpen({ ctx, bbox, valToPos }: uPlot, range: Range, colour: string): void {
+  const first = range.points.findIndex((point) => isOpen(point, range));
+  if (first === -1) return;
+  const left = Math.max(bbox.left, valToPos(first - 0.5, "x", true));
+  ctx.save();
+  ctx.fillStyle = colour;
+  ctx.globalAlpha = 0.6;
+  ctx.fillRect(left, bbox.top, bbox.left + bbox.width - left, bbox.height);
+  ctx.restore();
+}
+
+/** So that nobody takes a time without figures for a chart that is not drawn. */
+function nameGaps({ ctx, bbox, valToPos }: uPlot, range: Range, colour: string): void {
+  const { points } = range;
   ctx.save();
   ctx.font = `${12 * devicePixelRatio}px system-ui, sans-serif`;
   ctx.fillStyle = colour;
   ctx.textAlign = "center";
-  const room = ctx.measureText(text).width * 1.2;
-  for (let first = 0, i = 0; i <= points.length; i++) {
+  const textAt = (i: number) => {
     const point = points[i];
-    if (point && isEmpty(point)) continue;
+    return point && isEmpty(point) ? nothingIn(point, range) : "";
+  };
+  for (let first = 0, i = 1; i <= points.length; i++) {
+    const text = textAt(first);
+    if (i < points.length && textAt(i) === text) continue;
     const [left, right] = [valToPos(first - 0.5, "x", true), valToPos(i - 0.5, "x", true)];
-    if (right - left > room)
+    if (right - left > ctx.measureText(text).width * 1.2)
       ctx.fillText(text, (left + right) / 2, bbox.top + bbox.height - 8 * devicePixelRatio);
-    first = i + 1;
+    first = i;
   }
   ctx.restore();
 }
 
 /** Shows the values of the bar under the pointer. */
-function valueHooks(points: readonly Point[], step: number) {
+function valueHooks(range: Range) {
   const values = document.createElement("div");
   values.className = "plot-values";
   values.hidden = true;
   return {
     init: (plot: uPlot) => plot.root.append(values),
     setCursor: ({ cursor: { idx } }: uPlot) => {
-      const point = points[idx ?? -1];
+      const point = range.points[idx ?? -1];
       values.hidden = point === undefined;
-      if (point) values.textContent = valuesOf(point, step);
+      if (point) values.textContent = valuesOf(point, range);
     },
   };
 }

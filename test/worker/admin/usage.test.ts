@@ -497,11 +497,11 @@ describe("usage as CSV", () => {
       const text = (value: unknown) => String(value ?? "").replace(/^=/, "'=");
       expect(rows).toEqual(
         answer.rows.map((row) => {
-          const { limits = {}, ...flat } = row as { limits?: object };
-          const inForce = Object.entries(limits).map(([name, value]) => [`limits.${name}`, value] as const);
-          return Object.fromEntries(
-            [...inForce, ...Object.entries(flat)].map(([name, value]) => [name, text(value)]),
-          );
+          const cells = (value: unknown, path: string): [string, string][] =>
+            typeof value === "object" && value !== null
+              ? Object.entries(value).flatMap(([name, each]) => cells(each, path ? `${path}.${name}` : name))
+              : [[path, text(value)]];
+          return Object.fromEntries(cells(row, ""));
         }),
       );
     },

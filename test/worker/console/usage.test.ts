@@ -67,7 +67,7 @@ describe("the pages of lists", () => {
   it("say which customer should buy what, and a customer has a page with keys, bans, contacts and notes", async ({
     expect,
   }) => {
-    const { id } = await createKey({ plan: "pro", perDay: 1_000 });
+    const { id } = await createKey({ plan: "pro" });
     const ban = "insert into bans values ('b', ?, 'operator', 'leaked', 0, 1, 2, null, null)";
     await env.DB.batch([
       env.DB.prepare(
@@ -75,14 +75,18 @@ describe("the pages of lists", () => {
       ).bind(id),
       env.DB.prepare(
         `with recursive n(i) as (select 0 union all select i + 1 from n where i < 24)
-         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, 900, 0, 0, 1000, '[900]' from n`,
+         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, 9000, 0, 0, 10000, '[9000]' from n`,
       ).bind(id),
       env.DB.prepare(ban).bind(id),
     ]);
     const { get } = await browserWith(env.ADMIN_TOKEN);
-    const advice = "Paws &amp; Co/1: pro is too small. 25 of 30 days at 80 % or more. Offer business.";
+    const advice = `<a href="/console/keys/${id}/edit">Change the plan to business</a>`;
     expect(await (await get("/console/customers")).text()).toContain(advice);
-    expect(await (await get("/console/customers?from=2037-09-25")).text()).not.toContain("too small");
+    expect(await (await get("/console/customers?from=2037-09-25")).text()).not.toContain(advice);
+    // A larger plan does not help a key with a limit of its own.
+    await env.DB.prepare("update api_keys set requests_per_day = 9500 where id = ?").bind(id).run();
+    expect(await (await get("/console/customers")).text()).toContain("Give the key a higher limit");
+    await env.DB.prepare("update api_keys set requests_per_day = null where id = ?").bind(id).run();
     const html = await (await get("/console/customers/paws%20%26%20co%2F1")).text();
     for (const part of [
       advice,

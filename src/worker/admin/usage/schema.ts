@@ -92,6 +92,12 @@ const ownerUsage = v.strictObject({
     ),
   ),
   keyCount: count,
+  nearest: v.pipe(
+    v.strictObject({ keyId: v.string(), keyName: v.string(), limits: limitsInForce }),
+    v.description(
+      "The owner's key that comes closest to its limit. The plan and the percentages are its own.",
+    ),
+  ),
   ...closeness,
   ...figures,
 });

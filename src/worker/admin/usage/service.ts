@@ -150,12 +150,13 @@ function toKeyUsageView(row: GroupRow): KeyUsageView {
 }
 
 function toOwnerUsageView(row: GroupRow): OwnerUsageView {
-  const { ownerName, ownerEmail, plan, keyCount } = row;
+  const { ownerName, ownerEmail, plan, keyCount, nearKey, keyName, perMinute, perDay } = row;
   return {
     owner: ownerName ?? ownerEmail,
     ownerEmail,
     plan,
     keyCount,
+    nearest: { keyId: nearKey, keyName, limits: { requestsPerMinute: perMinute, requestsPerDay: perDay } },
     ...closenessOf(row),
     ...figuresOf(row),
   };

@@ -32,12 +32,12 @@ export function RangeLinks({
   return <Presets links={links} />;
 }
 
-/** Says which requests a sum of usage has. */
-export function AsOf({ iso }: { readonly iso: string }) {
+/** Says until when all requests are counted. */
+export function AsOf({ c, iso }: { readonly c: ConsoleContext; readonly iso: string }) {
   return (
     <>
-      Counted until <Time iso={iso} />, if the limiters could reach the database; of later requests, nearly
-      all.
+      Counted until <Time iso={iso} />, and most of what came later.{" "}
+      <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
     </>
   );
 }
@@ -47,14 +47,22 @@ type Props = {
   /** Every hour or day of the range, oldest first. */
   readonly rows: readonly TimeUsage[];
   readonly by: "hour" | "day";
+  /** Until then every request is counted. */
+  readonly asOf: string;
 };
 
-export function UsageChart({ title, rows, by }: Props) {
+export function UsageChart({ title, rows, by, asOf }: Props) {
   const step = by === "day" ? DAY_SECONDS : HOUR_SECONDS;
   const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
   const [first, last] = [rows[0], rows.at(-1)];
   const used = rows.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
-  if (used.length === 0) return <p class="muted">{title}: no requests.</p>;
+  if (used.length === 0) {
+    return (
+      <p class="muted">
+        {title}: no requests until <Time iso={asOf} />. Later ones are not reported yet.
+      </p>
+    );
+  }
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
@@ -64,6 +72,7 @@ export function UsageChart({ title, rows, by }: Props) {
         data-from={first && secondsOf(first)}
         data-to={last && secondsOf(last) + step}
         data-step={step}
+        data-as-of={Date.parse(asOf) / 1000}
         data-points={JSON.stringify(
           used.map((each) => [secondsOf(each), each.admitted, each.refused, each.refusedWhileBanned]),
         )}

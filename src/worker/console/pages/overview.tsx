@@ -1,8 +1,12 @@
-/** `/console` shows first what needs an operator, and then how many requests there were. */
-
+/** `/console` shows first what needs somebody, most urgent first, and then how many requests there were. */
+import type { Child } from "hono/jsx";
+import type { ReceiverView } from "../../admin/alerts/schema.ts";
 import { banCalls } from "../../admin/bans/calls.ts";
+import type { ListedBan } from "../../admin/bans/schema.ts";
 import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
+import { planCalls } from "../../admin/plans/calls.ts";
+import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
 import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { healthOf } from "../../client/health-check.ts";
@@ -12,108 +16,185 @@ import { counted, formatNumber, formatPercent } from "../../text/format.ts";
 import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
-import { type ConsoleContext, page } from "../kit/page.tsx";
+import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { alertReceiver } from "../kit/receiver.tsx";
-import { Notice, Owner, Relative, Table, Term } from "../kit/ui.tsx";
-import { ReceiverNotice } from "./alerts/receiver-notice.tsx";
-import { BAN_COLUMNS } from "./bans/columns.tsx";
+import { Owner, Relative, Term } from "../kit/ui.tsx";
+import { BannedKey, BanReason, LiftForm } from "./bans/columns.tsx";
+import { adviceTo, nearestOf } from "./usage/advice.tsx";
 
 const SHOWN = 10;
-const MOST_USED = addressOf("/console/usage", { sort: "percent" });
+/** A customer is advised after a week. */
+const ADVICE_DAYS = 7;
 const EXPIRING_DAYS = 30;
+
+type Need = {
+  readonly level: "bad" | "warn";
+  readonly says: Child;
+  readonly helps?: Child;
+};
 
 export async function overviewPage(c: ConsoleContext) {
   const shown = rangeIn(c, "7d");
-  const expiringBefore = daysBefore(-EXPIRING_DAYS);
-  const expire = { status: "usable", expiringBefore, sort: "expiry" };
+  const expire = { status: "usable", expiringBefore: daysBefore(-EXPIRING_DAYS), sort: "expiry" };
   const limit = String(SHOWN);
-  const [receiver, { bans }, mostUsed, requests, expiring, { failures, untoldKeys }] = await Promise.all([
+  const [receiver, bans, today, week, requests, expiring, { plans }, health] = await Promise.all([
     alertReceiver(c),
     ask(c, banCalls.list, { state: "live", limit }),
     ask(c, usageCalls.list, { sort: "percent", limit }),
+    ask(c, usageCalls.list, { by: "owner", sort: "near", from: `${ADVICE_DAYS - 1}d`, limit }),
     ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
     ask(c, keyCalls.list, { ...expire, limit }),
+    planCalls.list.run(inputOf(c, {})),
     healthOf(c.env),
   ]);
-  if (mostUsed.by !== "key" || requests.by !== shown.by) throw new Error("usage by another group");
-  const { problems } = settingsOf(c.env);
-  const near = mostUsed.rows.filter(({ percent }) => percent >= NEAR_LIMIT_PERCENT);
-  const allExpiring = addressOf("/console/keys", expire);
+  if (today.by !== "key" || week.by !== "owner" || requests.by !== shown.by)
+    throw new Error("usage by another group");
+  const needs: readonly Need[] = [
+    ...health.failures.map((name) => needOf("bad", `Cannot be reached: ${name}.`, SYMPTOMS)),
+    ...receiverNeeds(receiver),
+    ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
+    ...more(bans.next, "More keys are banned.", <a href="/console/bans">All live bans</a>),
+    ...today.rows.flatMap((key) => nearNeed(key) ?? []),
+    ...more(
+      (today.rows.at(-1)?.percent ?? 0) >= NEAR_LIMIT_PERCENT ? today.next : null,
+      "More keys are close to their limit of the day.",
+      <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
+    ),
+    ...week.rows.flatMap((row) => {
+      const advice = adviceTo(nearestOf(row), ADVICE_DAYS, plans);
+      return advice ? [needOf("warn", advice.says, advice.helps)] : [];
+    }),
+    ...expiring.keys.map(expiryNeed),
+    ...more(
+      expiring.next,
+      `More keys expire within ${EXPIRING_DAYS} days.`,
+      <a href={addressOf("/console/keys", expire)}>All keys that expire</a>,
+    ),
+    ...(health.untoldKeys > 0
+      ? [
+          needOf(
+            "warn",
+            `The limiters of ${counted(health.untoldKeys, "key")} have not been told of a change.`,
+            SYMPTOMS,
+          ),
+        ]
+      : []),
+    ...settingsOf(c.env).problems.map(({ names, rule }) =>
+      needOf(
+        "warn",
+        `A setting is wrong, and therefore off: ${names} ${rule}`,
+        <a href={docsUrl("deploying.md#vars")}>The settings</a>,
+      ),
+    ),
+  ];
   return page(
     c,
     { title: "Overview" },
     <>
-      {failures.length > 0 ? (
-        <Notice kind="bad">
-          <p>Cannot be reached: {failures.join(", ")}.</p>
-        </Notice>
-      ) : (
-        <p>
-          <span class="badge good">healthy</span> The database and the <Term name="limiter">limiters</Term>{" "}
-          answer.{" "}
-          {untoldKeys > 0 && `The limiters of ${counted(untoldKeys, "key")} have not been told of a change.`}
+      <section>
+        <h2>What needs you</h2>
+        <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
+        <p class="hint">
+          Shares of a day: <AsOf c={c} iso={today.asOf} />
         </p>
-      )}
-      <ReceiverNotice receiver={receiver} />
-      {problems.length > 0 && (
-        <Notice kind="warn">
-          <p>Settings that are wrong, and therefore off:</p>
-          <ul>
-            {problems.map(({ names, rule }) => (
-              <li>
-                {names} {rule}
-              </li>
-            ))}
-          </ul>
-        </Notice>
-      )}
-      <div class="columns">
-        <section>
-          <h2>Live bans</h2>
-          <Table
-            caption="Live bans"
-            columns={[key, owner, ends, why]}
-            rows={bans}
-            empty="No key is banned."
-          />
-          {bans.length === SHOWN && <a href="/console/bans">All live bans</a>}
-        </section>
-        <section>
-          <h2>Over {NEAR_LIMIT_PERCENT} % of the daily limit today</h2>
-          <Table
-            caption="Keys close to their daily limit"
-            columns={NEAR_COLUMNS}
-            rows={near}
-            empty={`No key is over ${NEAR_LIMIT_PERCENT} %.`}
-          />
-          {near.length === SHOWN && <a href={MOST_USED}>All keys, by share of their limit</a>}
-          <p class="hint">
-            <AsOf iso={mostUsed.asOf} />
-          </p>
-        </section>
-        <section>
-          <h2>Expire within {EXPIRING_DAYS} days</h2>
-          <Table
-            caption="Keys that expire soon"
-            columns={EXPIRING_COLUMNS}
-            rows={expiring.keys}
-            empty={`No key expires within ${EXPIRING_DAYS} days.`}
-          />
-          {expiring.next !== null && <a href={allExpiring}>All keys that expire</a>}
-        </section>
-      </div>
+      </section>
       <Requests c={c} usage={requests} shown={shown} />
     </>,
   );
 }
 
+const SYMPTOMS = <a href={docsUrl("runbook.md#symptoms")}>What to look at</a>;
+
+function needOf(level: Need["level"], says: Child, helps?: Child): Need {
+  return { level, says, helps };
+}
+
+function more(next: string | null, says: string, helps: Child): Need[] {
+  return next === null ? [] : [needOf("warn", says, helps)];
+}
+
+function Needs({ needs, mayOnlyRead }: { readonly needs: readonly Need[]; readonly mayOnlyRead: boolean }) {
+  if (needs.length === 0) {
+    return (
+      <p>
+        <span class="badge good">healthy</span> Nothing needs you. The database and the{" "}
+        <Term name="limiter">limiters</Term> answer.
+      </p>
+    );
+  }
+  return (
+    <ol class="needs">
+      {needs.map(({ level, says, helps }) => (
+        <li class={level}>
+          <span>{says}</span>
+          {helps && !mayOnlyRead && <span class="helps">{helps}</span>}
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function receiverNeeds(receiver: ReceiverView | null): Need[] {
+  if (receiver === null || receiver.state === "ok") return [];
+  const says = `Alerts: ${receiver.says}`;
+  return [needOf(receiver.state === "off" ? "bad" : "warn", says, <a href="/console/alerts">The alerts</a>)];
+}
+
+function banNeed(ban: ListedBan, mayOnlyRead: boolean | undefined): Need {
+  const says = (
+    <>
+      <BannedKey ban={ban} /> of <Owner name={ban.owner} /> is banned, which ends{" "}
+      <Relative iso={ban.endsAt} />: <BanReason ban={ban} />
+    </>
+  );
+  return needOf("bad", says, !mayOnlyRead && <LiftForm ban={ban} />);
+}
+
+function nearNeed({
+  keyId,
+  keyName,
+  ownerName,
+  ownerEmail,
+  percent,
+  limits,
+}: KeyUsageView): Need | undefined {
+  if (percent < NEAR_LIMIT_PERCENT) return undefined;
+  const isReached = percent >= 100;
+  const says = (
+    <>
+      <a href={`/console/keys/${keyId}`}>{keyName}</a> of <Owner name={ownerName ?? ownerEmail} />{" "}
+      {isReached ? "has reached its limit of the day" : `has used ${percent} % of its day`}:{" "}
+      {formatNumber(limits.requestsPerDay)} requests.
+    </>
+  );
+  return needOf(
+    isReached ? "bad" : "warn",
+    says,
+    <a href={`/console/keys/${keyId}/limit`}>Other limits for a time</a>,
+  );
+}
+
+function expiryNeed({ id, name, ownerName, ownerEmail, expiresAt }: KeyView): Need {
+  const says = (
+    <>
+      <a href={`/console/keys/${id}`}>{name}</a> of <Owner name={ownerName ?? ownerEmail} /> expires{" "}
+      {expiresAt !== null && <Relative iso={expiresAt} />}.
+    </>
+  );
+  return needOf("warn", says, <a href={`/console/keys/${id}/edit`}>Change the expiry</a>);
+}
+
 type RequestsProps = {
   readonly c: ConsoleContext;
-  readonly usage: { readonly rows: readonly TimeUsage[]; readonly total: Omit<TimeUsage, "start"> };
+  readonly usage: {
+    readonly rows: readonly TimeUsage[];
+    readonly total: Omit<TimeUsage, "start">;
+    readonly asOf: string;
+  };
   readonly shown: ReturnType<typeof rangeIn>;
 };
 
-function Requests({ c, usage: { rows, total }, shown }: RequestsProps) {
+function Requests({ c, usage: { rows, total, asOf }, shown }: RequestsProps) {
   const { admitted, refused, refusedWhileBanned } = total;
   const all = admitted + refused + refusedWhileBanned;
   const minutes = (rows.length * (shown.by === "day" ? DAY_SECONDS : HOUR_SECONDS)) / 60;
@@ -136,7 +217,7 @@ function Requests({ c, usage: { rows, total }, shown }: RequestsProps) {
           rate={`${formatPercent(refusedWhileBanned, all)} of all`}
         />
       </div>
-      <UsageChart title={`The last ${shown.name}`} rows={rows} by={shown.by} />
+      <UsageChart title={`The last ${shown.name}`} rows={rows} by={shown.by} asOf={asOf} />
     </section>
   );
 }
@@ -153,18 +234,3 @@ function Tile({ name, value, rate }: TileProps) {
     </div>
   );
 }
-
-const { key, owner, why, ends } = BAN_COLUMNS;
-
-const NEAR_COLUMNS = [
-  { name: "Key", cell: (key: KeyUsageView) => <a href={`/console/keys/${key.keyId}`}>{key.keyName}</a> },
-  { name: "Owner", cell: (key: KeyUsageView) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
-  { name: "Plan", cell: (key: KeyUsageView) => key.plan },
-  { name: "Used", isNumber: true, cell: (key: KeyUsageView) => `${key.percent} %` },
-];
-
-const EXPIRING_COLUMNS = [
-  { name: "Key", cell: (key: KeyView) => <a href={`/console/keys/${key.id}`}>{key.name}</a> },
-  { name: "Owner", cell: (key: KeyView) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
-  { name: "Expires", cell: (key: KeyView) => key.expiresAt !== null && <Relative iso={key.expiresAt} /> },
-];

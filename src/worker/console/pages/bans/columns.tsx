@@ -2,18 +2,34 @@
 
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { counted } from "../../../text/format.ts";
-import { type Column, Owner, Relative, Term, Time } from "../../kit/ui.tsx";
+import { Basis, type Column, Owner, Relative, Term, Time } from "../../kit/ui.tsx";
+
+type OfBan = { readonly ban: ListedBan };
+
+export function BannedKey({ ban: { keyId, keyName } }: OfBan) {
+  return <a href={`/console/keys/${keyId}`}>{keyName ?? keyId}</a>;
+}
+
+export function BanReason({ ban: { reason, strikes } }: OfBan) {
+  return <>{reason ?? <Term name="strike">{counted(strikes, "strike")}</Term>}</>;
+}
+
+export function LiftForm({ ban: { keyId, keyVersion } }: OfBan) {
+  if (keyVersion === null) return null;
+  return (
+    <form method="post" action={`/console/keys/${keyId}/lift`}>
+      <Basis version={keyVersion} />
+      <button type="submit" class="button small">
+        Lift
+      </button>
+    </form>
+  );
+}
 
 export const BAN_COLUMNS = {
-  key: {
-    name: "Key",
-    cell: (ban) => <a href={`/console/keys/${ban.keyId}`}>{ban.keyName ?? ban.keyId}</a>,
-  },
+  key: { name: "Key", cell: (ban) => <BannedKey ban={ban} /> },
   owner: { name: "Owner", cell: ({ owner }) => <Owner name={owner} /> },
-  why: {
-    name: "Why",
-    cell: (ban) => ban.reason ?? <Term name="strike">{counted(ban.strikes, "strike")}</Term>,
-  },
+  why: { name: "Why", cell: (ban) => <BanReason ban={ban} /> },
   began: { name: "Began", cell: (ban) => <Time iso={ban.startedAt} /> },
   ends: { name: "Ends", cell: (ban) => <Relative iso={ban.endsAt} /> },
 } satisfies Record<string, Column<ListedBan>>;

@@ -7,8 +7,8 @@ import type { AppEnv } from "../../../context.ts";
 import { addressOf, queryOf } from "../../kit/forms.ts";
 import { CsvLink, Pages, Presets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
-import { Basis, type Column, Table, Time } from "../../kit/ui.tsx";
-import { BAN_COLUMNS } from "./columns.tsx";
+import { type Column, Table, Time } from "../../kit/ui.tsx";
+import { BAN_COLUMNS, LiftForm } from "./columns.tsx";
 
 const PATH = "/console/bans";
 const BANS_PER_PAGE = 50;
@@ -44,17 +44,7 @@ const { key, owner, why, began, ends } = BAN_COLUMNS;
 const COLUMNS = [key, owner, why, began];
 const LIVE_COLUMNS = [...COLUMNS, ends];
 
-const LIFT: Column<ListedBan> = {
-  name: "Action",
-  cell: ({ keyId, keyVersion }) => (
-    <form method="post" action={`/console/keys/${keyId}/lift`}>
-      <Basis version={keyVersion} />
-      <button type="submit" class="button small">
-        Lift
-      </button>
-    </form>
-  ),
-};
+const LIFT: Column<ListedBan> = { name: "Action", cell: (ban) => <LiftForm ban={ban} /> };
 
 const PAST_COLUMNS: readonly Column<ListedBan>[] = [
   ...COLUMNS,

@@ -115,7 +115,12 @@ async function showKey(c: KeyContext, failure?: Failure) {
             <h2>Usage</h2>
             <RangeLinks c={c} shown={shownRange} />
           </div>
-          <UsageChart title={`Last ${shownRange.name}`} rows={usage.rows} by={shownRange.by} />
+          <UsageChart
+            title={`Last ${shownRange.name}`}
+            rows={usage.rows}
+            by={shownRange.by}
+            asOf={usage.asOf}
+          />
         </section>
       </div>
       <div class="columns">

@@ -88,7 +88,7 @@ export const keyListPages = new Hono<AppEnv>()
         />
         {keys.length > 0 && (
           <p class="hint">
-            Used today: <AsOf iso={asOf} />
+            Used today: <AsOf c={c} iso={asOf} />
           </p>
         )}
         <Pages c={c} next={next} />
@@ -153,7 +153,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
       cell: ({ admittedToday, limits }) =>
         admittedToday > 0
           ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
-          : 0,
+          : "–",
     },
     { name: `${SPARKLINE_DAYS} days`, cell: ({ days = [] }) => <Sparkline days={days} /> },
     { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },

@@ -4,6 +4,8 @@ import { banCalls } from "../../../admin/bans/calls.ts";
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { KeyView } from "../../../admin/keys/schema.ts";
+import { planCalls } from "../../../admin/plans/calls.ts";
+import { inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -15,7 +17,7 @@ import { addressOf, ask } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, type Column, Facts, MailTo, Notice, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
-import { adviceTo } from "./advice.ts";
+import { adviceTo } from "./advice.tsx";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;
@@ -25,18 +27,19 @@ export const customerPages = new Hono<AppEnv>().get("/:owner", (c) => showCustom
 
 async function showCustomer(c: ConsoleContext, owner: string) {
   const since = { owner, from: `${DAYS - 1}d` };
-  const [{ keys, next }, { bans, next: nextBan }, usage, days] = await Promise.all([
+  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }] = await Promise.all([
     ask(c, keyCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
     ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
     ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) }),
     ask(c, usageCalls.list, { ...since, by: "day" }),
+    planCalls.list.run(inputOf(c, {})),
   ]);
   if (usage.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const [first] = keys;
   if (first === undefined) throw notFound("No key has this owner.");
   const name = first.ownerName ?? first.ownerEmail ?? owner;
   const [near] = usage.rows;
-  const advice = near && adviceTo({ ...near, owner: name }, DAYS);
+  const advice = near && adviceTo({ ...near, owner: name }, DAYS, plans);
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
   return page(
@@ -52,7 +55,9 @@ async function showCustomer(c: ConsoleContext, owner: string) {
     <>
       {advice && (
         <Notice kind="warn">
-          <p>{advice}</p>
+          <p>
+            {advice.says} {!c.var.mayOnlyRead && advice.helps}
+          </p>
         </Notice>
       )}
       <Facts
@@ -65,12 +70,12 @@ async function showCustomer(c: ConsoleContext, owner: string) {
         <h2>Keys</h2>
         <Table caption="Keys" columns={keyColumns(used)} rows={keys} empty="" />
         <p class="hint">
-          The last {DAYS} days. <AsOf iso={usage.asOf} />
+          The last {DAYS} days. <AsOf c={c} iso={usage.asOf} />
         </p>
       </section>
       <section>
         <h2>Usage</h2>
-        <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" />
+        <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" asOf={days.asOf} />
       </section>
       <section>
         <h2>Bans</h2>

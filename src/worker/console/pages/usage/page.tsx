@@ -1,5 +1,6 @@
 /** `/console/usage` and `/console/customers` sum the requests of a range by key, owner, plan, hour or day. */
 import { Hono } from "hono";
+import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import {
@@ -19,7 +20,7 @@ import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
 import type { Typed } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { type Column, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
-import { adviceTo } from "./advice.ts";
+import { adviceTo, nearestOf } from "./advice.tsx";
 
 const ROWS_PER_PAGE = 50;
 const MAX_HOURS = 100_000;
@@ -43,9 +44,10 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, orderOf(query));
   const days = Math.ceil((Date.parse(usage.to) - Date.parse(usage.from)) / (DAY_SECONDS * 1000));
+  const { plans } = await planCalls.list.run(inputOf(c, {}));
   const advices =
     usage.by === "owner"
-      ? usage.rows.slice(0, ADVICES_SHOWN).flatMap((row) => adviceTo(row, days) ?? [])
+      ? usage.rows.slice(0, ADVICES_SHOWN).flatMap((row) => adviceTo(nearestOf(row), days, plans) ?? [])
       : [];
   const shown = { ...byDefault, ...c.req.query() };
   const preset = (name: string, from: string, to = "") => {
@@ -76,8 +78,10 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
       </p>
       {advices.length > 0 && (
         <Notice kind="warn">
-          {advices.map((advice) => (
-            <p>{advice}</p>
+          {advices.map(({ says, helps }) => (
+            <p>
+              {says} {!c.var.mayOnlyRead && helps}
+            </p>
           ))}
         </Notice>
       )}
@@ -88,12 +92,12 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
       ) : usage.by === "plan" ? (
         <Table caption="Usage by plan" columns={planColumns(sortBy)} rows={usage.rows} empty={NONE} />
       ) : (
-        <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} />
+        <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
       )}
       <p class="hint">
-        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf iso={usage.asOf} /> A day&apos;s
-        percentage is that of the limit of that day; near is a day at 80 % or more. An owner has the
-        percentages of the key that comes closest to its limit.
+        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf c={c} iso={usage.asOf} /> A
+        day&apos;s percentage is that of the limit of that day; near is a day at 80 % or more. An owner has
+        the percentages of the key that comes closest to its limit.
       </p>
       <Pages c={c} next={usage.next} />
     </>,

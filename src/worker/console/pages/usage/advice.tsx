@@ -1,0 +1,53 @@
+/** Says what to sell to a customer. */
+import type { Child } from "hono/jsx";
+import type { PlanView } from "../../../admin/plans/schema.ts";
+import type { KeyUsageView } from "../../../admin/usage/schema.ts";
+import { formatNumber } from "../../../text/format.ts";
+import { Owner } from "../../kit/ui.tsx";
+
+/** A customer's key that comes closest to its limit of the day. */
+type Near = Pick<KeyUsageView, "keyId" | "keyName" | "plan" | "limits" | "daysNear"> & {
+  readonly owner: string | null;
+};
+
+/**
+ * Returns advice if the key was near its limit on most days of a week or more. A larger plan does not help a
+ * key that has a limit of its own.
+ */
+export function adviceTo(
+  { owner, keyId, keyName, plan, limits, daysNear }: Near,
+  days: number,
+  plans: readonly PlanView[],
+): { readonly says: Child; readonly helps: Child } | undefined {
+  if (owner === null || days < 7 || 2 * daysNear <= days) return undefined;
+  const perDay = limits.requestsPerDay;
+  const isOfPlan = plans.some(({ id, requestsPerDay }) => id === plan && requestsPerDay === perDay);
+  const [next] = plans
+    .filter(({ requestsPerDay }) => isOfPlan && requestsPerDay !== null && requestsPerDay > perDay)
+    .toSorted((a, b) => (a.requestsPerDay ?? 0) - (b.requestsPerDay ?? 0));
+  return {
+    says: (
+      <>
+        <Owner name={owner} />: {formatNumber(perDay)} requests a day are too few for{" "}
+        <a href={`/console/keys/${keyId}`}>{keyName}</a>, which used 80 % or more on {daysNear} of {days}{" "}
+        days.
+      </>
+    ),
+    helps: (
+      <a href={`/console/keys/${keyId}/edit`}>
+        {next ? `Change the plan to ${next.id}` : "Give the key a higher limit"}
+      </a>
+    ),
+  };
+}
+
+/** As advice of a list by owner. */
+export function nearestOf(row: {
+  readonly owner: string | null;
+  readonly plan: string;
+  readonly daysNear: number;
+  readonly nearest: Pick<KeyUsageView, "keyId" | "keyName" | "limits">;
+}): Near {
+  const { owner, plan, daysNear, nearest } = row;
+  return { ...nearest, owner, plan, daysNear };
+}
