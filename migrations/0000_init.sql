@@ -338,6 +338,29 @@ CREATE TABLE `usage` (
 CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`day`);
 --> statement-breakpoint
 
+-- Whose a key was, and under which plan, before a change. The days before `until_day` on which the key was in
+-- use are counted for them, back to the row before. A key that never changes has no row.
+CREATE TABLE `past_owners` (
+	`key_id` text NOT NULL,
+	`until_day` integer NOT NULL,
+	`owner_name` text,
+	`owner_email` text,
+	`owner_key` text NOT NULL,
+	`plan` text NOT NULL,
+	PRIMARY KEY(`key_id`, `until_day`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- A day belongs to its first request: if the key was in use on the day of the change, the next day is the first
+-- of the new owner. Of two changes in between, the later one ends nothing.
+CREATE TRIGGER `api_keys_update_is_a_change_of_owner` AFTER UPDATE OF `owner_name`, `owner_email`, `plan` ON `api_keys`
+WHEN (OLD.`owner_name`, OLD.`owner_email`, OLD.`plan`) IS NOT (NEW.`owner_name`, NEW.`owner_email`, NEW.`plan`)
+	AND EXISTS (SELECT 1 FROM `usage` WHERE `key_id` = OLD.`id`) BEGIN
+	INSERT INTO `past_owners` (`key_id`, `until_day`, `owner_name`, `owner_email`, `owner_key`, `plan`)
+	SELECT OLD.`id`, max(`day`) + 86400, OLD.`owner_name`, OLD.`owner_email`, OLD.`owner_key`, OLD.`plan` FROM `usage` WHERE `key_id` = OLD.`id`
+	ON CONFLICT DO NOTHING;
+END;
+--> statement-breakpoint
+
 -- The alerts for the webhook. Each is sent at least once. A change and its alert are stored in one batch.
 
 CREATE TABLE `alerts` (

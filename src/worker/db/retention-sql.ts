@@ -50,6 +50,10 @@ export const deleteOldUsage: DeleteBatch = (beforeSeconds) =>
   sql`delete from usage where (day, key_id) in (
       select day, key_id from usage where day < ${beforeSeconds} order by day limit ${ROWS_PER_BATCH})`;
 
+export const deleteOldOwners: DeleteBatch = (beforeSeconds) =>
+  sql`delete from past_owners where (key_id, until_day) in (
+      select key_id, until_day from past_owners where until_day < ${beforeSeconds} limit ${ROWS_PER_BATCH})`;
+
 export const deleteEndedSessions: DeleteBatch = (beforeSeconds) =>
   sql`delete from console_sessions where id_hash in (
       select id_hash from console_sessions where ends_at < ${beforeSeconds} limit ${ROWS_PER_BATCH})`;

@@ -12,6 +12,7 @@ import {
   deleteOldBans,
   deleteOldCancelledOrders,
   deleteOldOrderChanges,
+  deleteOldOwners,
   deleteOldSecrets,
   deleteOldUsage,
 } from "./retention-sql.ts";
@@ -40,6 +41,7 @@ export async function deleteExpiredRows(env: DatabaseEnv, nowMs: number): Promis
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],
     ["key_secrets", SECRETS_RETENTION_DAYS, deleteOldSecrets],
     ["usage", retentionDays.usage, deleteOldUsage],
+    ["past_owners", retentionDays.usage, deleteOldOwners],
   ];
   const tables = retentions.flatMap(([table, days, statementOf]) =>
     days === null

@@ -119,6 +119,20 @@ export const usage = sqliteTable(
   ],
 );
 
+/** Whose a key was, and under which plan, on its days before `until_day`. A trigger writes the rows. */
+export const pastOwners = sqliteTable(
+  "past_owners",
+  {
+    keyId: text("key_id").notNull(),
+    untilDay: integer("until_day").notNull(),
+    ownerName: text("owner_name"),
+    ownerEmail: text("owner_email"),
+    ownerKey: text("owner_key").notNull(),
+    plan: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.keyId, table.untilDay] })],
+);
+
 /** The MAC keys, in hex. The newest MAC key signs API keys, and the MAC of every row is accepted. */
 export const macKeys = sqliteTable("mac_keys", {
   id: integer().primaryKey(),

@@ -56,6 +56,7 @@ describe("the migrated database", () => {
       "console_sessions",
       "key_secrets",
       "limiters",
+      "past_owners",
       "untold_keys",
       "usage",
     ]);

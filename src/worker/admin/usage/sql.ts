@@ -58,8 +58,8 @@ export type Total = Figures & { readonly keyCount: number };
 /** Counts the keys that were in use in the range. Keys are far fewer than their days. */
 export async function countKeys(db: Database, filter: UsageFilter): Promise<number> {
   const [row] = await db.all<{ keyCount: number }>(sql`
-    select count(*) as keyCount from api_keys k where ${isOfKey(filter)}
-      and exists (select 1 from usage u where u.key_id = k.id and ${isOnDays(filter)})`);
+    select count(*) as keyCount from api_keys k where ${isEverOf(sql`k.id`, filter)}
+      and exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})`);
   return row?.keyCount ?? 0;
 }
 
@@ -98,20 +98,26 @@ export type GroupRow = Figures &
     readonly keyCount: number;
   };
 
-const OWNER_ID = sql`k.owner_key`;
+/** The owner and the plan on the day: those of `past`, or of the key. Names are columns of both tables. */
+const atTheDay = (column: string) =>
+  sql`iif(past.key_id is null, k.${sql.raw(column)}, past.${sql.raw(column)})`;
+/** The end of the days of the present owner. */
+const EVER = sql.raw(String(Number.MAX_SAFE_INTEGER));
+/** Which owner of the key the day belongs to, by the end of that owner's days. */
+const UNTIL = sql`coalesce((select min(until_day) from past_owners where key_id = u.key_id and until_day > u.day), ${EVER})`;
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
   coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
 const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL }>> = {
   key: { id: sql`k.id`, name: sql`k.name` },
-  owner: { id: OWNER_ID, name: OWNER_ID },
-  plan: { id: sql`k.plan`, name: sql`k.plan` },
+  owner: { id: atTheDay("owner_key"), name: atTheDay("owner_key") },
+  plan: { id: atTheDay("plan"), name: atTheDay("plan") },
 };
 
 /**
  * Reads the total, and at most one row more than the page has. `days` of the range have begun.
  *
- * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite
- * takes the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
+ * Days are summed by key before anything is joined, and what only a page shows is read for its rows. The days
+ * of a key that had another owner or plan in the range are summed again, by owner and plan. SQLite takes the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
  */
 export async function listGroups(
   db: Database,
@@ -128,28 +134,37 @@ export async function listGroups(
   const percent = sql`100.0 * u.admitted / u.limit_per_day`;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const { perMinute, perDay } = limitsAt(nowSeconds());
+  const figures = sql`sum(${percent}) / ${days} as percent, max(${percent}) as peak,
+    sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
+    sum(u.refused_while_banned) as refused_while_banned`;
+  const isMoved = group === "key" ? sql`false` : sql`until_day > ${filter.fromSeconds}`;
   const rows = await db.all<GroupRow & { readonly total: string }>(sql`
     with by_key as materialized (
-      select u.key_id, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
-        sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
-        sum(u.refused_while_banned) as refused_while_banned
-      from ${usageOf(filter)} group by u.key_id),
+      select u.key_id, null as until, ${figures} from ${usageOf(filter)} group by u.key_id),
+    moved as materialized (select distinct key_id from past_owners where ${isMoved}),
+    by_owner as (
+      select * from by_key where key_id not in moved
+      union all
+      select u.key_id, ${UNTIL} as until, ${figures} from ${usageOf(filter)} and u.key_id in moved group by 1, 2),
     total as (
       select json_object('keyCount', keyCount, 'admitted', admitted, 'refused', refused,
         'refusedWhileBanned', refusedWhileBanned) as total from (select count(*) as keyCount, ${SUMS} from by_key u)),
     groups as (
-      select ${id} as id, ${name} as name, count(*) as keyCount, ${SUMS}, round(u.percent, 1) as percent,
+      select ${id} as id, ${name} as name, count(distinct k.id) as keyCount, ${SUMS}, round(u.percent, 1) as percent,
         u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near,
-        k.id as nearKey
-      from by_key u cross join api_keys k on k.id = u.key_id group by ${id}),
+        k.id as nearKey, u.until as nearUntil
+      from by_owner u cross join api_keys k on k.id = u.key_id
+      left join past_owners past on past.key_id = u.key_id and past.until_day = u.until group by 1),
     page as materialized (
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
-    select total, page.*, peak as peakPercent, k.name as keyName, k.owner_name as ownerName, k.owner_email as ownerEmail,
-      k.plan, ${perMinute} as perMinute, ${perDay} as perDay, (
+    select total, page.*, peak as peakPercent, k.name as keyName, ${atTheDay("owner_name")} as ownerName,
+      ${atTheDay("owner_email")} as ownerEmail, ${atTheDay("plan")} as plan, ${perMinute} as perMinute, ${perDay} as perDay, (
       select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
         select ${percent} as percent from usage u where u.key_id = page.nearKey and ${isOnDays(filter)}
+          and (page.nearUntil is null or page.nearUntil = ${UNTIL})
         order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent
     from total left join page on true left join api_keys k on k.id = page.nearKey left join plans p on p.id = k.plan
+    left join past_owners past on past.key_id = page.nearKey and past.until_day = page.nearUntil
     order by value ${by}, page.id ${by}`);
   return {
     rows: rows.filter(({ id }) => id !== null),
@@ -178,23 +193,33 @@ function hoursOf(filter: UsageFilter): SQL {
     where ${isIn(filter)} and ${HOUR} >= ${fromSeconds} and ${HOUR} < ${toSeconds}`;
 }
 
+/** The days of the range that belong to the key, owner and plan of the filter. */
 function isIn(filter: UsageFilter): SQL {
-  const { key, owner, plan } = filter;
-  const isOfAll = key === undefined && owner === undefined && plan === undefined;
-  const keys = isOfAll ? sql`true` : sql`u.key_id in (select k.id from api_keys k where ${isOfKey(filter)})`;
-  return sql`${isOnDays(filter)} and ${keys}`;
+  const isOfAll = filter.owner === undefined && filter.plan === undefined;
+  const isOfOwner = isOfAll
+    ? sql`true`
+    : sql`(u.key_id not in (select key_id from past_owners)
+      or exists (select 1 from past_owners k where k.key_id = u.key_id and k.until_day = ${UNTIL} and ${isOf(filter)})
+      or exists (select 1 from api_keys k where k.id = u.key_id and ${UNTIL} = ${EVER} and ${isOf(filter)}))`;
+  return sql`${isOnDays(filter)} and ${isEverOf(sql`u.key_id`, filter)} and ${isOfOwner}`;
 }
 
 function isOnDays({ fromSeconds, toSeconds }: Range): SQL {
   return sql`u.day >= ${fromSeconds - (fromSeconds % DAY_SECONDS)} and u.day < ${toSeconds}`;
 }
 
-function isOfKey({ key, owner, plan }: UsageFilter): SQL {
-  const conditions = [
-    sql`true`,
-    ...(key === undefined ? [] : [sql`k.id = ${key}`]),
-    ...(owner === undefined ? [] : [sql`${OWNER_ID} = ${foldCase(owner)}`]),
-    ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
-  ];
-  return sql.join(conditions, sql` and `);
+/** Whether the key is or was one of the filter. */
+function isEverOf(keyId: SQL, filter: UsageFilter): SQL {
+  const { key, owner, plan } = filter;
+  const isOfAll = owner === undefined && plan === undefined;
+  const isKey = key === undefined ? sql`true` : sql`${keyId} = ${key}`;
+  if (isOfAll) return isKey;
+  return sql`${isKey} and ${keyId} in (
+    select k.id from api_keys k where ${isOf(filter)} union select k.key_id from past_owners k where ${isOf(filter)})`;
+}
+
+/** Whether the row `k`, of a key or of its past owner, is of the owner and plan. */
+function isOf({ owner, plan }: UsageFilter): SQL {
+  const isOwner = owner === undefined ? sql`true` : sql`k.owner_key = ${foldCase(owner)}`;
+  return plan === undefined ? isOwner : sql`${isOwner} and k.plan = ${plan}`;
 }

@@ -36,8 +36,8 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   ]);
   if (usage.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const [first] = keys;
-  if (first === undefined) throw notFound("No key has this owner.");
-  const name = first.ownerName ?? first.ownerEmail ?? owner;
+  if (first === undefined && usage.rows.length === 0) throw notFound("No key has this owner.");
+  const name = first?.ownerName ?? first?.ownerEmail ?? owner;
   const [near] = usage.rows;
   const advice = near && adviceTo({ ...near, owner: name }, DAYS, plans);
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
@@ -68,7 +68,12 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       />
       <section>
         <h2>Keys</h2>
-        <Table caption="Keys" columns={keyColumns(used)} rows={keys} empty="" />
+        <Table
+          caption="Keys"
+          columns={keyColumns(used)}
+          rows={keys}
+          empty="The keys of this customer have other owners now."
+        />
         <p class="hint">
           The last {DAYS} days. <AsOf c={c} iso={usage.asOf} />
         </p>
