@@ -4,14 +4,16 @@
  * started again on the same storage.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { parseList } from "structured-headers";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { afterAll, beforeAll, describe, it, vi } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../../..");
 const PACKAGE = join(ROOT, "src/limiter");
@@ -19,13 +21,16 @@ const MINUTE_MS = 60_000;
 
 /** What an example of the README takes for granted, if it imports nothing itself. */
 const PRELUDE = `import type { Context, Hono } from "hono";
-import { admit, type LimiterNamespace, perDay, perHour, perMinute, type Policy, RateLimiter, type RateLimitOptions,
-  rateLimit, type Report, settle } from "hono-durable-limiter";
+import { admit, block, inspect, type LimiterNamespace, perDay, perHour, perMinute, type Policy, RateLimiter,
+  type RateLimitOptions, rateLimit, type Report, reset, settle, unblock } from "hono-durable-limiter";
 type Bindings = { RATE_LIMITER: DurableObjectNamespace<RateLimiter>; DB: D1Database };
-type E = { Bindings: Bindings; Variables: { tokens?: number } };
+type E = { Bindings: Bindings; Variables: { tokens?: number | Promise<number> } };
 type Row = { per_minute: number; secret_hash: string };
 declare const app: Hono<E>;
 declare const env: Bindings;
+declare const ctx: ExecutionContext;
+declare const work: () => Promise<number>;
+declare const partsOf: (request: Request) => AsyncIterable<{ text: string; tokens: number }>;
 declare const key: (c: Context<E>) => string;
 declare const namespace: (c: Context<E>) => LimiterNamespace;
 `;
@@ -34,9 +39,12 @@ const EXAMPLES = [
   "src/index",
   "plain",
   "settle",
+  "stream",
   "settle-by-hand",
+  "waiting",
   "watching",
   "from-code",
+  "two-keys",
   "store",
   "better-auth",
   "subclass",
@@ -52,41 +60,58 @@ const OWN_FILES: Record<string, string> = {
   "optional.ts": `${PRELUDE}declare const no: undefined;
 rateLimit<E>({ namespace, key, limits: no, bans: no, cost: no, settle: no, skip: no, onRefused: no, timeoutMs: no });`,
   "recipes.ts": `import { Hono } from "hono";
-import { perMinute } from "hono-durable-limiter";
 import { rateLimiter } from "hono-rate-limiter";
 import { consume } from "./better-auth.ts";
 import { durableStore } from "./store.ts";
 export { RateLimiter } from "hono-durable-limiter/object";
-const store = durableStore(perMinute(2));
 const app = new Hono();
 app.get("/auth", async (c) => c.json(await consume("one", { window: 60, max: 2 })));
-app.use("/stored", rateLimiter({ limit: 2, windowMs: 60_000, keyGenerator: () => "one", store }));
-app.get("/stored", (c) => c.text("ok"));
-app.get("/reset", async (c) => c.json({ reset: await store.resetKey("one") }));
+app.get("/auth-odd", async (c) => c.json(await consume("odd", { window: 7, max: 1 })));
+const skips = { "/stored": {}, "/failures": { skipSuccessfulRequests: true }, "/none": { limit: 0 } };
+for (const [path, options] of Object.entries(skips)) {
+  const store = durableStore();
+  app.use(path, rateLimiter({ limit: 2, windowMs: 60_000, keyGenerator: () => path, store, ...options }));
+  app.get(path, (c) => c.text("ok", c.req.query("fail") === undefined ? 200 : 400));
+  app.get(path + "/hits", async (c) => c.json((await store.get?.(path))?.totalHits ?? null));
+  app.get(path + "/reset", async (c) => c.json((await store.resetKey(path)) ?? null));
+}
 export default app;`,
 };
+/** The example with a stream, in a Worker whose stream takes four seconds and costs 1,000. */
+const streaming = (example: string) => `import { type Context, Hono } from "hono";
+import { inspect, perDay, type RateLimiter, rateLimit } from "hono-durable-limiter";
+export { RateLimiter } from "hono-durable-limiter";
+type E = { Bindings: { RATE_LIMITER: DurableObjectNamespace<RateLimiter> }; Variables: { tokens?: number | Promise<number> } };
+const app = new Hono<E>();
+const namespace = (c: Context<E>) => c.env.RATE_LIMITER;
+const key = () => "one";
+async function* partsOf(_request: Request) {
+  for (let i = 0; i < 200; i++) {
+    await scheduler.wait(20);
+    yield { text: "word ", tokens: 5 };
+  }
+}
+app.get("/used", async (c) => c.json((await inspect(namespace(c), { key: "one", limits: [perDay(100_000)] }))?.quota[0]?.used));
+export default app;
+${example}`;
 
 const run = promisify(execFile);
 let folder: string;
+let packed: string;
 let child: ChildProcess | undefined;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "hono-durable-limiter-"));
   const args = ["pack", "--json", "--ignore-scripts=false", "--pack-destination", folder];
   const { stdout } = await run("npm", args, { cwd: PACKAGE });
-  const [packed]: { filename: string; files: { path: string }[] }[] = JSON.parse(
-    stdout.slice(stdout.indexOf("[")),
-  );
+  const [file]: { filename: string }[] = JSON.parse(stdout.slice(stdout.indexOf("[")));
+  packed = join(folder, file?.filename ?? "");
   await mkdir(join(folder, "src"));
   for (const [name, text] of Object.entries(OWN_FILES)) await writeFile(join(folder, name), text);
   const local = ["hono", "hono-rate-limiter", "@cloudflare/workers-types"].map((name) =>
     join(ROOT, "node_modules", name),
   );
-  await run(
-    "npm",
-    ["install", "--offline", "--install-links", join(folder, packed?.filename ?? ""), ...local],
-    { cwd: folder },
-  );
+  await run("npm", ["install", "--offline", "--install-links", packed, ...local], { cwd: folder });
   for (const name of ["vitest", "@cloudflare/vitest-plugin"])
     await symlink(join(ROOT, "node_modules", name), join(folder, "node_modules", name));
   const readme = await readFile(join(folder, "node_modules/hono-durable-limiter/README.md"), "utf8");
@@ -94,6 +119,7 @@ beforeAll(async () => {
   await writeFile(join(folder, "wrangler.jsonc"), configuration);
   const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, text = ""]) => text);
   if (examples.length !== EXAMPLES.length) throw new Error(`the README has ${examples.length} examples`);
+  await writeFile(join(folder, "streaming.ts"), streaming(examples[EXAMPLES.indexOf("stream")] ?? ""));
   for (const [i, example] of examples.entries())
     await writeFile(
       join(folder, `${EXAMPLES[i]}.ts`),
@@ -127,6 +153,25 @@ async function start(name: string): Promise<string[]> {
   throw new Error("the child has ended");
 }
 
+/** The real wrangler, with the README's configuration. */
+async function startWrangler(file: string): Promise<string> {
+  await kill();
+  const wrangler = join(ROOT, "node_modules/wrangler/bin/wrangler.js");
+  const ports = ["--ip", "127.0.0.1", "--port", "0", "--inspector-port", "0"];
+  child = spawn(process.execPath, [wrangler, "dev", file, ...ports], {
+    cwd: folder,
+    detached: true,
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
+  });
+  if (child.stdout === null) throw new Error("the child has no output");
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? [];
+    if (url !== undefined) return url;
+  }
+  throw new Error("wrangler has ended");
+}
+
 /** The whole process group, workerd included. */
 async function kill(): Promise<void> {
   const killed = child;
@@ -151,6 +196,13 @@ const admittedOf = (responses: readonly Response[]) =>
 const dayLeft = (response: Response | undefined) =>
   Number(/"day";r=(\d+)/.exec(response?.headers.get("RateLimit") ?? "")?.[1]);
 
+/** Node's `fetch` goes on reading a body that was aborted, so the service would not see the hang-up. */
+async function hangUpAfterFirstPart(url: string): Promise<void> {
+  const [response] = (await once(request(url, { method: "POST" }).end(), "response")) as [IncomingMessage];
+  await once(response, "data");
+  response.destroy();
+}
+
 const untilMinuteHas = async (ms: number) => {
   const leftMs = MINUTE_MS - (Date.now() % MINUTE_MS);
   if (leftMs < ms) await new Promise((resolve) => setTimeout(resolve, leftMs + 50));
@@ -170,6 +222,29 @@ describe("the packed package", () => {
     expect(paths.filter((path) => !allowed.test(path))).toEqual([]);
   });
 
+  it("is all that npm publishes: neither the folder, nor a file that was packed without scripts", async ({
+    expect,
+  }) => {
+    const unbuiltFolder = join(folder, "unbuilt");
+    await mkdir(unbuiltFolder);
+    const args = ["pack", "--silent", "--ignore-scripts", "--pack-destination", unbuiltFolder];
+    const { stdout } = await run("npm", args, { cwd: PACKAGE });
+    const unbuilt = join(unbuiltFolder, stdout.trim());
+    // Nothing listens on the port: npm refuses before it connects.
+    const registry = ["--registry", "http://127.0.0.1:1/", "--//127.0.0.1:1/:_authToken=none"];
+    const options = [...registry, "--provenance=false", "--fetch-retries=0", "--loglevel=warn"];
+    const publish = async (...what: string[]) => {
+      const published = await run("npm", ["publish", ...what, ...options], { cwd: PACKAGE }).catch(
+        (error: { stdout: string; stderr: string }) => error,
+      );
+      return published.stdout + published.stderr;
+    };
+    expect(await publish(unbuilt)).toContain("This package has been marked as private");
+    for (const scripts of ["--ignore-scripts=true", "--ignore-scripts=false"])
+      expect(await publish(scripts)).toContain("Skipping workspace hono-durable-limiter, marked as private");
+    expect(await publish(packed)).toContain("ECONNREFUSED");
+  });
+
   it("has types with which the README's examples are checked, by the strictest rules", async ({ expect }) => {
     const options = "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noEmit".split(" ");
     const modules =
@@ -178,7 +253,7 @@ describe("the packed package", () => {
     const tsc = (...files: string[]) =>
       run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...modules, ...types, ...files], { cwd: folder });
     await tsc("src/index.ts", "plain.ts", "optional.ts");
-    const all = [...EXAMPLES, "recipes"].map((name) => `${name}.ts`);
+    const all = [...EXAMPLES, "recipes", "streaming"].map((name) => `${name}.ts`);
     await tsc("--skipLibCheck", "env.d.ts", ...all);
     const example = await readFile(join(folder, "src/index.ts"), "utf8");
     await writeFile(join(folder, "wrong.ts"), example.replace("perDay(1000)", 'perDay("1000")'));
@@ -245,10 +320,48 @@ describe("the README's other Workers", () => {
     for (let i = 0; i < 3; i++) auth.push(await (await ask("/auth")).json());
     const admitted = { allowed: true, retryAfter: null };
     expect(auth).toEqual([admitted, admitted, { allowed: false, retryAfter: expect.any(Number) }]);
-    const statuses = [];
-    for (const path of ["/stored", "/stored", "/stored", "/reset", "/stored"])
-      statuses.push((await ask(path)).status);
-    expect(statuses).toEqual([200, 200, 429, 200, 200]);
+    expect(await (await ask("/auth-odd")).json()).toEqual(admitted);
+    const statusesOf = async (...paths: string[]) => {
+      const statuses = [];
+      for (const path of paths) statuses.push((await ask(path)).status);
+      return statuses;
+    };
+    const hitsOf = async (path: string) => (await ask(`${path}/hits`)).json();
+    expect(await hitsOf("/stored")).toBe(null);
+    expect(await statusesOf("/stored", "/stored", "/stored")).toEqual([200, 200, 429]);
+    expect(await hitsOf("/stored")).toBe(3);
+    expect(await statusesOf("/stored/reset", "/stored")).toEqual([200, 200]);
+    expect(await statusesOf("/none")).toEqual([429]);
+    // Only failures count.
+    const failed = "/failures?fail";
+    expect(await statusesOf("/failures", "/failures", "/failures", failed)).toEqual([200, 200, 200, 400]);
+    expect(await hitsOf("/failures")).toBe(1);
+    expect(await statusesOf(failed, failed)).toEqual([400, 429]);
+  });
+});
+
+describe("the README's stream under wrangler dev", () => {
+  it("is charged for what was made, also if the client hangs up", async ({ expect }) => {
+    const url = await startWrangler("streaming.ts");
+    const used = async (): Promise<number> => (await fetch(new URL("/used", url))).json();
+    const settled = async (before: number) => {
+      // Until then the whole reserve of 4,000 is used.
+      await vi.waitFor(async () => expect(await used()).toBeLessThan(before + 4_000), 20_000);
+      return (await used()) - before;
+    };
+    const whole = await fetch(new URL("/stream", url), { method: "POST" });
+    expect([whole.headers.get("X-RateLimit-Remaining"), (await whole.text()).length]).toEqual([
+      "96000",
+      1_000,
+    ]);
+    expect(await settled(0)).toBe(1_000);
+    for (let i = 0; i < 2; i++) {
+      const before = await used();
+      await hangUpAfterFirstPart(`${url}/stream`);
+      const charged = await settled(before);
+      expect(charged).toBeGreaterThan(0);
+      expect(charged).toBeLessThan(1_000);
+    }
   });
 });
 
