@@ -29,7 +29,7 @@ const LOAD = (
 
 type ShownOrders = {
   readonly orders: readonly ShownOrder[];
-  readonly total: number;
+  readonly total: string;
   readonly next: string | null;
 };
 type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
@@ -133,7 +133,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
       {shipment && <Shipped shipment={shipment} />}
       <Tabs c={c} />
       <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
-      <p class="muted">{counted(total, "order")}</p>
+      <p class="muted">{counted(Number(total), "order")}</p>
       {mayShip ? <ShipForm>{table}</ShipForm> : table}
       <Pages c={c} next={next} />
     </>,
