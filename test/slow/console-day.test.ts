@@ -162,7 +162,7 @@ async function lift(day: Day, secret: string) {
   await goTo(page, "Bans");
   expect(await rowOf(page, "Live bans", "Paws")).toContain("Paws & Co key in a public repository");
   await submit(page, page.getByRole("button", { name: "Lift" }));
-  expect(await textOf(page)).toContain("The ban was lifted.");
+  expect(await textOf(page)).toContain("The key is no longer banned; the ban would have ended on ");
   expect(await statusOf(day, secret)).toBe(200);
   await goTo(page, "Bans");
   expect(await textOf(page)).toContain("No key is banned.");
@@ -301,7 +301,7 @@ async function readAudit({ page, expect }: Day, id: string) {
   await page.getByLabel("Key, plan or order (id)").fill(id);
   await page.getByLabel("Change").selectOption("bans.set");
   await submit(page, page.getByRole("button", { name: "Filter" }));
-  const banned = page.locator(".feed > li").filter({ hasText: "mo banned Paws production" });
+  const banned = page.locator(".feed > li").filter({ hasText: "mo: Paws production is banned" });
   await banned.getByText("Details").click();
   expect(await textOf(page)).toContain("reason: key in a public repository");
 }
