@@ -148,7 +148,9 @@ async function callObject<T>(
 ): Promise<T> {
   checkNamespace(namespace, "the namespace");
   const name = await nameOf(key);
-  return callLimiter(() => namespace.getByName(name, locationHint && { locationHint }), call, timeoutMs);
+  const stubOf = (options: StubOptions) =>
+    namespace.getByName(name, { ...options, ...(locationHint && { locationHint }) });
+  return callLimiter(stubOf, call, timeoutMs);
 }
 
 /** Throws a TypeError if a binding is missing. `source` is the code that names the binding. */
@@ -174,35 +176,49 @@ async function nameOf(key: string): Promise<string> {
   return `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`;
 }
 
+/** Options of `getByName`: the runtime begins no retry of its own after the caller has given up. */
+export type StubOptions = { readonly retry: { readonly timeoutMs: number } };
+
 /**
- * Calls an object, and calls it again within the timeout where that is safe. If the first answer was lost, a
- * request counts twice: a key may lose a request, and never gains one. `stubOf` is called again, because a
- * stub that threw stays broken.
+ * Calls an object, and once more if a deploy reset the object during the call: the runtime leaves that to the
+ * caller. If the first call had counted, the request counts twice: a key may lose a request, and never gains
+ * one. `stubOf` is called again, because a stub that threw stays broken.
  */
 export async function callLimiter<Stub, T>(
-  stubOf: () => Stub,
+  stubOf: (options: StubOptions) => Stub,
   call: (limiter: Stub) => Promise<T>,
   timeoutMs: number = DEFAULT_TIMEOUT_MS,
 ): Promise<T> {
-  return withTimeout(callWithRetry(stubOf, call), timeoutMs, "rate limiter");
+  const options = { retry: { timeoutMs: retryTimeoutMs(timeoutMs) } };
+  return withTimeout(
+    callWithRetry(() => call(stubOf(options))),
+    timeoutMs,
+    "rate limiter",
+  );
 }
 
-async function callWithRetry<Stub, T>(stubOf: () => Stub, call: (limiter: Stub) => Promise<T>): Promise<T> {
+/** The runtime throws a RangeError unless this is a whole number within these bounds. */
+function retryTimeoutMs(timeoutMs: number): number {
+  return Math.min(60_000, Math.max(500, Math.ceil(timeoutMs)));
+}
+
+async function callWithRetry<T>(call: () => Promise<T>): Promise<T> {
   try {
-    return await call(stubOf());
+    return await call();
   } catch (thrown) {
-    if (!isSafeToRetry(thrown)) throw thrown;
-    return await call(stubOf());
+    if (!isReset(thrown)) throw thrown;
+    return await call();
   }
 }
 
 /**
- * See https://developers.cloudflare.com/durable-objects/best-practices/error-handling/. A retry would add to
- * the load of an overloaded object. `durableObjectReset` is undocumented: a deploy resets objects.
+ * The runtime repeats what is `retryable` by itself, and never runs a method twice:
+ * https://developers.cloudflare.com/durable-objects/best-practices/automatic-retries/. A retry would add to the
+ * load of an overloaded object. `durableObjectReset` is undocumented.
  */
-function isSafeToRetry(thrown: unknown): boolean {
+function isReset(thrown: unknown): boolean {
   if (!(thrown instanceof Error)) return false;
   // The runtime sets these members on the error that a stub throws.
-  const { retryable, overloaded, durableObjectReset } = thrown as Error & Record<string, unknown>;
-  return (retryable === true || durableObjectReset === true) && overloaded !== true;
+  const { overloaded, durableObjectReset } = thrown as Error & Record<string, unknown>;
+  return durableObjectReset === true && overloaded !== true;
 }

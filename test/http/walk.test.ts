@@ -564,7 +564,7 @@ describe("D1 and the limiter, up, slow and away", () => {
     d1: { kind, skip: 0, times: 1_000, error },
     ...(kind === "fail" ? { policies: kind } : {}),
   });
-  const call = (kind: "fail" | "fail-retryable" | "hang"): Sent => ({ call: { kind, skip: 0 } });
+  const call = (kind: "fail" | "fail-reset" | "hang"): Sent => ({ call: { kind, skip: 0 } });
 
   it("D1 away: a key whose limiter has not read its policy is 503", async () => {
     const key = await newKey();
@@ -629,8 +629,8 @@ describe("D1 and the limiter, up, slow and away", () => {
     await expectAnswer(cancel, "204");
   });
 
-  it("the limiter lost in a way that is safe to retry: the client notices nothing", async () => {
-    await expectAdmitted({ ...(await newKey()), ...call("fail-retryable") });
+  it("the limiter reset by a deploy: the client notices nothing", async () => {
+    await expectAdmitted({ ...(await newKey()), ...call("fail-reset") });
   });
 
   it("a bug: 500 without internal details", async () => {

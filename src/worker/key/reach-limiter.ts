@@ -1,5 +1,5 @@
 /** The operator's calls of a key's limiter. */
-import { callLimiter } from "hono-durable-limiter";
+import { callLimiter, type StubOptions } from "hono-durable-limiter";
 import { logError } from "../platform/log.ts";
 import type { Location } from "./key.ts";
 import type { KeyLimiterBase } from "./key-limiter.ts";
@@ -15,7 +15,8 @@ export async function reachLimiter<T>(
   { id, location }: LimiterAddress,
   call: (limiter: DurableObjectStub<KeyLimiterBase>) => Promise<T>,
 ): Promise<T | undefined> {
-  const stubOf = () => env.KEY_LIMITER.getByName(id, location === null ? {} : { locationHint: location });
+  const stubOf = (options: StubOptions) =>
+    env.KEY_LIMITER.getByName(id, { ...options, ...(location === null ? {} : { locationHint: location }) });
   try {
     return await callLimiter(stubOf, call);
   } catch (thrown) {

@@ -172,12 +172,12 @@ type AdmitEvent = Extract<TraceEvent, { on: "admit" | "other-call" }>;
 
 /** The limiter has decided, and the Worker does not know. */
 function isAnswerLost({ fault, by }: AdmitEvent): boolean {
-  return fault === "lost" || fault === "lost-retryable" || fault === "hang-lost" || by === "throw-after";
+  return fault === "lost" || fault === "lost-reset" || fault === "hang-lost" || by === "throw-after";
 }
 
 /** The limiter has answered, so it has a policy. */
 function checkAge(world: World, key: KeyModel, { fault, loadedAtMs }: AdmitEvent): void {
-  if (fault === "fail" || fault === "fail-retryable" || fault === "hang") return;
+  if (fault === "fail" || fault === "fail-reset" || fault === "hang") return;
   if (loadedAtMs === undefined || world.nowMs - loadedAtMs > POLICY_MAX_AGE_MS)
     throw new Mismatch(`a request was decided by a policy of ${loadedAtMs}, at ${world.nowMs}`);
   key.loadedAtMs = loadedAtMs;

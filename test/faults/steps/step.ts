@@ -39,7 +39,7 @@ const d1 = fc.record({
 const call = fc.record({
   // A call that hangs takes a second of real time.
   kind: fc.oneof(
-    { weight: 12, arbitrary: fc.constantFrom("fail", "fail-retryable", "lost", "lost-retryable") } as const,
+    { weight: 12, arbitrary: fc.constantFrom("fail", "fail-reset", "lost", "lost-reset") } as const,
     { weight: 1, arbitrary: fc.constantFrom(...CALL_FAULTS) },
   ),
   skip: fc.nat(1),

@@ -3,7 +3,7 @@
 /** An outage of D1: the query fails, or is executed and its answer is lost, or comes late. */
 export const D1_FAULTS = ["fail", "lost", "slow", "late"] as const;
 /** A call of the limiter is not sent, or its answer is lost; with an error that may be retried, or never. */
-export const CALL_FAULTS = ["fail", "fail-retryable", "lost", "lost-retryable", "hang", "hang-lost"] as const;
+export const CALL_FAULTS = ["fail", "fail-reset", "lost", "lost-reset", "hang", "hang-lost"] as const;
 /** The object throws before or after counting, its storage fails, or it is reset before or after. */
 export const OBJECT_FAULTS = [
   "throw-before",

@@ -160,9 +160,9 @@ function faultyLimiters(
   const call = async (name: LimiterMethod, stub: Stub, args: unknown[]) => {
     const on = name === "admit" ? "admit" : "other-call";
     const fault = planned && calls++ === planned.skip ? planned.kind : undefined;
-    if (fault === "fail" || fault === "fail-retryable") {
+    if (fault === "fail" || fault === "fail-reset") {
       trace.push({ on, fault });
-      throw lostCall(fault === "fail-retryable");
+      throw lostCall(fault === "fail-reset");
     }
     if (fault === "hang") {
       trace.push({ on, fault });
@@ -181,7 +181,7 @@ function faultyLimiters(
     }
     const { result, loadedAtMs } = answer;
     trace.push({ on, ...(fault === undefined ? {} : { fault }), loadedAtMs });
-    if (fault === "lost" || fault === "lost-retryable") throw lostCall(fault === "lost-retryable");
+    if (fault === "lost" || fault === "lost-reset") throw lostCall(fault === "lost-reset");
     if (fault === "hang-lost") return new Promise(() => {});
     return result;
   };
@@ -194,6 +194,6 @@ function faultyLimiters(
   return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker uses this member only
 }
 
-function lostCall(retryable: boolean): Error {
-  return Object.assign(new Error("the connection to the object was lost"), { retryable });
+function lostCall(durableObjectReset: boolean): Error {
+  return Object.assign(new Error("the connection to the object was lost"), { durableObjectReset });
 }

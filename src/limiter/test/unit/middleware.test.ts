@@ -162,7 +162,7 @@ describe("options", () => {
     expect(calls).toEqual([
       {
         name: "k1",
-        options: { locationHint: "weur" },
+        options: { locationHint: "weur", retry: { timeoutMs: 2_000 } },
         call: { version: 1, cost: 2, credential: "hash", limits, bans: {} },
       },
     ]);
@@ -403,15 +403,26 @@ describe("an object that cannot be reached", () => {
   });
 
   it.for([
-    ["retryable", { retryable: true }, 200, 2],
-    ["reset by a deploy", { durableObjectReset: true }, 200, 2],
-    ["overloaded", { retryable: true, overloaded: true }, 503, 1],
+    ["retryable, which the runtime has retried", { retryable: true }, 503, 1],
+    ["reset by a deploy", { retryable: true, durableObjectReset: true }, 200, 2],
+    ["reset under load", { durableObjectReset: true, overloaded: true }, 503, 1],
     ["an error of its own", {}, 503, 1],
-  ] as const)("is asked once more with a new stub only where that is safe: %s", async (row, { expect }) => {
+  ] as const)("is asked once more, with a new stub, only after a reset: %s", async (row, { expect }) => {
     const [, properties, status, calls] = row;
     const { namespace, stubs } = answering(failing(properties));
     expect((await appWith({ namespace }).request("/")).status).toBe(status);
     expect(stubs()).toBe(calls);
+  });
+
+  it.for([
+    [1, 500],
+    [1_500.5, 1_501],
+    [90_000, 60_000],
+  ])("with a timeout of %f ms: the runtime takes %i ms for its retries", async (row, { expect }) => {
+    const [timeoutMs, retryMs] = row;
+    const { namespace, calls } = objects();
+    await appWith({ namespace, timeoutMs }).request("/");
+    expect(calls[0]?.options).toEqual({ retry: { timeoutMs: retryMs } });
   });
 
   it("is waited for two seconds by default", async ({ expect }) => {
