@@ -98,6 +98,11 @@ function missingHeader({ status, headers }: Answer): string | undefined {
   return required.find(([name, shape]) => !shape.test(headers.get(name) ?? ""))?.[0];
 }
 
+const OTHER_MEMBERS: Readonly<Record<number, readonly string[]>> = {
+  400: ["refused", "problems"],
+  412: ["current"],
+};
+
 function isErrorBody(text: string, status: number): boolean {
   try {
     const body: unknown = JSON.parse(text);
@@ -110,8 +115,8 @@ function isErrorBody(text: string, status: number): boolean {
       typeof message === "string" &&
       message !== "" &&
       message.length < 3_000 &&
-      // A change that came too late has `current`, a load of orders `refused`.
-      Object.keys(others).every((name) => name === (status === 412 ? "current" : "refused"))
+      // A change that came too late has `current`, a load of orders `refused`, and input of an operator `problems`.
+      Object.keys(others).every((name) => OTHER_MEMBERS[status]?.includes(name))
     );
   } catch {
     return false;
