@@ -15,10 +15,14 @@ const TIMEOUT_SECONDS = 60;
 const REPEATABLE = /^(GET |PUT \/orders$|POST \/orders\/ship$)/;
 const MAY_BE_MADE = "The change may have been made: look, then try again.";
 
-type Given = { readonly query?: Query; readonly json?: object | string };
+type RequestInput = { readonly query?: Query; readonly json?: object | string };
 
 /** Sends a text as it is, with every digit of its integers. Leaves out members that are undefined. */
-export async function call<Body>(access: Access, line: string, given: Given = {}): Promise<Answer<Body>> {
+export async function call<Body>(
+  access: Access,
+  line: string,
+  given: RequestInput = {},
+): Promise<Answer<Body>> {
   const { text } = await answerTo(access, line, given, "application/json");
   return { text, body: parseJson(text) as Body }; // as the route answers
 }
@@ -37,7 +41,7 @@ export async function callCsv(
 async function answerTo(
   { baseUrl, headers }: Access,
   line: string,
-  { query = {}, json }: Given,
+  { query = {}, json }: RequestInput,
   type: string,
 ) {
   const [method = "", path = ""] = line.split(" ");

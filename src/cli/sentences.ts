@@ -22,10 +22,10 @@ export function saysOf(call: string, before: unknown, after: unknown): string {
   return SAYS[call]?.(membersOf(before), membersOf(after)) ?? call;
 }
 
-type Was = { readonly before?: object | null | undefined; readonly after?: object | null };
+type Difference = { readonly before?: object | null | undefined; readonly after?: object | null };
 
 /** What changed, by the id of the call. The answer of another call has the members of its body. */
-const CHANGED: Readonly<Record<string, (answer: never, sent: Members) => Was>> = {
+const CHANGED: Readonly<Record<string, (answer: never, sent: Members) => Difference>> = {
   "bans.lift": ({ lifted }: { lifted: BanView | null }) => ({ before: lifted }),
   "bans.set": ({ ban, replaced }: { ban: BanView; replaced: BanView[] }) => ({
     before: replaced.toSorted((a, b) => a.endsAt.localeCompare(b.endsAt)).at(-1),

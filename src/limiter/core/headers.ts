@@ -17,7 +17,7 @@ export type HeaderOptions = {
 /** JavaScript's timers overflow at longer waits and fire at once. `X-RateLimit-Reset` names the real end. */
 const MAX_RETRY_AFTER_SECONDS = 86_400;
 
-type Shown = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
+type ShownWindow = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
 
 /** Returns the headers by name. A request that costs more than a limit gets no `Retry-After`. */
 export function headersOf(
@@ -57,7 +57,7 @@ export function isScarcer(verdict: Counted, other: Counted): boolean {
 }
 
 /** Returns the window or ban that refuses the request, or else the window with the fewest requests left. */
-function shownBy(verdict: Counted): Shown {
+function shownBy(verdict: Counted): ShownWindow {
   switch (verdict.kind) {
     case "limited":
       // During a deploy an object of another version may answer, and its verdict may have no window.
@@ -74,7 +74,7 @@ function shownBy(verdict: Counted): Shown {
 }
 
 /** Returns the window with the fewest requests left. On a tie the longer window binds for longer. */
-function scarcest(quota: Quota): Shown {
+function scarcest(quota: Quota): ShownWindow {
   return quota.reduce((a, b) => {
     const difference = a.remaining - b.remaining || lengthMsOf(b) - lengthMsOf(a);
     return difference > 0 ? b : a;

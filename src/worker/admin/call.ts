@@ -39,10 +39,10 @@ export class JsonText {
 }
 
 /** Makes a type readonly at every depth: answers are only read. */
-export type Shown<T> = T extends readonly (infer Item)[]
-  ? readonly Shown<Item>[]
+export type ReadonlyDeep<T> = T extends readonly (infer Item)[]
+  ? readonly ReadonlyDeep<Item>[]
   : T extends object
-    ? { readonly [Name in keyof T]: Shown<T[Name]> }
+    ? { readonly [Name in keyof T]: ReadonlyDeep<T[Name]> }
     : T;
 
 /** A call without `body` or `query` takes none. */
@@ -50,7 +50,7 @@ export type Call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
-  Given = Shown<v.InferOutput<Answer>> | JsonText,
+  Given = ReadonlyDeep<v.InferOutput<Answer>> | JsonText,
 > = {
   /** Names the change in the audit log and the operation in the reference. The first part is the group. */
   readonly id: string;
@@ -87,7 +87,9 @@ export function call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
-  Given extends Shown<v.InferOutput<Answer>> | JsonText = Shown<v.InferOutput<Answer>> | JsonText,
+  Given extends ReadonlyDeep<v.InferOutput<Answer>> | JsonText =
+    | ReadonlyDeep<v.InferOutput<Answer>>
+    | JsonText,
 >(declaration: Call<Body, Query, Answer, Given>): Call<Body, Query, Answer, Given> {
   return declaration;
 }

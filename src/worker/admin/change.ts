@@ -38,9 +38,12 @@ export type Target<Row, View extends Versioned> = {
 };
 
 /** The part of a call's input that a change needs. */
-export type Asked<Body = unknown> = Pick<Input<Body, unknown>, "env" | "author" | "id" | "body" | "expected">;
+export type ChangeInput<Body = unknown> = Pick<
+  Input<Body, unknown>,
+  "env" | "author" | "id" | "body" | "expected"
+>;
 
-type Making = {
+type ChangeSpec = {
   readonly call: AuditCall;
   /**
    * The names of the members that change, or SQL of a JSON text, for the audit log. The batch reads the
@@ -56,7 +59,7 @@ type Making = {
   readonly removes?: boolean;
 };
 
-type Made<View, Returned> = {
+type ChangeResult<View, Returned> = {
   /** The object after the batch, or before it if the batch removed the object. */
   readonly now: View;
   /** False if the version was right and nothing had to change. */
@@ -67,10 +70,10 @@ type Made<View, Returned> = {
 
 /** Throws a 404 if the object does not exist, whatever `refuse` throws, and a 412 for another version. */
 export async function make<Row, View extends Versioned, Returned = unknown>(
-  { env, author, expected }: Pick<Asked, "env" | "author" | "expected">,
+  { env, author, expected }: Pick<ChangeInput, "env" | "author" | "expected">,
   target: Target<Row, View>,
-  { call, before, after, onlyIf = sql`true`, statements, removes = false }: Making,
-): Promise<Made<View, Returned>> {
+  { call, before, after, onlyIf = sql`true`, statements, removes = false }: ChangeSpec,
+): Promise<ChangeResult<View, Returned>> {
   const db = openDatabase(env.DB);
   const { object, row, members } = target;
   const replaced = before instanceof SQL ? before : before && selectMembers(members, row, before);

@@ -10,7 +10,7 @@ export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
 /** The statuses of orders that can be shipped. */
-export const IN_STORE: readonly string[] = ["pending", "processing"];
+export const UNSHIPPED: readonly string[] = ["pending", "processing"];
 
 /** The least quantity of an order. */
 export const MIN_QUANTITY = 0;

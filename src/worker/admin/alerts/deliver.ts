@@ -52,7 +52,7 @@ export async function deliver(
   webhook: Webhook,
   { id, type, at, keyId, ...alert }: DueAlert,
   consoleUrl: string | undefined,
-): Promise<Sent> {
+): Promise<Delivery> {
   const link = consoleUrl === undefined ? "" : ` ${consoleUrl}/keys/${keyId}`;
   // `insertAlert` made this text.
   const data = JSON.parse(alert.data) as Payload["data"];
@@ -65,7 +65,7 @@ export async function deliver(
 }
 
 /** Sends a test alert. A receiver that accepts it is on again. */
-export async function deliverTest(db: Database, webhook: Webhook, actor: string): Promise<Sent> {
+export async function deliverTest(db: Database, webhook: Webhook, actor: string): Promise<Delivery> {
   const text = "This is a test alert of Store Orders. Alerts arrive here.";
   const payload = { type: "test", timestamp: rfc3339(nowSeconds()), data: { actor }, text };
   return note(db, webhook, undefined, await send(webhook, `test_${crypto.randomUUID()}`, payload));
@@ -76,7 +76,7 @@ async function note(
   webhook: Webhook,
   id: string | undefined,
   { pauseSeconds, ...sent }: Answered,
-): Promise<Sent> {
+): Promise<Delivery> {
   const answeredAt = nowSeconds();
   const pausedUntil = pauseSeconds === 0 ? 0 : answeredAt + pauseSeconds;
   const isGone = sent.status === 410;
@@ -101,7 +101,7 @@ type Payload = {
   readonly text: string;
 };
 
-export type Sent = {
+export type Delivery = {
   /** When the answer came, or the attempt failed. */
   readonly at: string;
   readonly delivered: boolean;
@@ -112,7 +112,7 @@ export type Sent = {
 };
 
 /** `pauseSeconds` is how long the receiver asked to wait. */
-type Answered = Omit<Sent, "at"> & { readonly pauseSeconds: number };
+type Answered = Omit<Delivery, "at"> & { readonly pauseSeconds: number };
 
 /** A redirect is a failure, because the alert is for this address only. */
 async function send({ url, secret }: Webhook, id: string, payload: Payload): Promise<Answered> {

@@ -8,7 +8,7 @@ import { logError } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { deliver, deliverTest, type Sent } from "./deliver.ts";
+import { type Delivery, deliver, deliverTest } from "./deliver.ts";
 import { attemptAt, receiverOf } from "./receiver.ts";
 import type { alertPage, alertQuery } from "./schema.ts";
 import { findAlert, listAlerts } from "./sql.ts";
@@ -46,7 +46,7 @@ export async function findAlerts(
 }
 
 /** Sends a stored alert now. The time of its next attempt stays as it is. */
-export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
+export async function sendAgain(env: Bindings, id: string): Promise<Delivery> {
   const webhook = requireWebhook(env);
   const db = openDatabase(env.DB);
   const alert = await findAlert(db, id);
@@ -55,7 +55,7 @@ export async function sendAgain(env: Bindings, id: string): Promise<Sent> {
 }
 
 /** Sends a test alert now. */
-export async function sendTestAlert(env: Bindings, actor: string): Promise<Sent> {
+export async function sendTestAlert(env: Bindings, actor: string): Promise<Delivery> {
   const webhook = requireWebhook(env);
   return deliverTest(openDatabase(env.DB), webhook, actor);
 }

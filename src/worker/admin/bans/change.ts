@@ -11,7 +11,7 @@ import { logEvent } from "../../platform/log.ts";
 import { counted, formatNumber, formatTime } from "../../text/format.ts";
 import { rfc3339 } from "../../text/time.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
-import { type Asked, insertRow, make, requireTarget } from "../change.ts";
+import { type ChangeInput, insertRow, make, requireTarget } from "../change.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
@@ -21,7 +21,7 @@ import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBan
 
 /** Replaces the live bans, also by a shorter ban, so that an operator can correct a ban. */
 export async function banKey(
-  input: Asked<v.InferOutput<typeof banRequest>>,
+  input: ChangeInput<v.InferOutput<typeof banRequest>>,
 ): Promise<v.InferOutput<typeof banSet>> {
   const { env, author, id: keyId, body } = input;
   const key = await requireKey(openDatabase(env.DB), keyId);
@@ -53,7 +53,7 @@ export async function banKey(
 }
 
 /** Limiters count by the hour, so the preview counts the present hour and the hour before. */
-export async function previewBan(input: Asked<v.InferOutput<typeof banRequest>>): Promise<string[]> {
+export async function previewBan(input: ChangeInput<v.InferOutput<typeof banRequest>>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
   const key = await requireTarget(db, keyTarget(id, author.at), expected);
@@ -72,7 +72,7 @@ export async function previewBan(input: Asked<v.InferOutput<typeof banRequest>>)
 }
 
 /** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
-export async function liftBan(input: Asked): Promise<v.InferOutput<typeof banLifted>> {
+export async function liftBan(input: ChangeInput): Promise<v.InferOutput<typeof banLifted>> {
   const { env, author, id: keyId } = input;
   const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);

@@ -12,7 +12,7 @@ import { foldCase, foldForSearch } from "../../text/text.ts";
 import { midnightAfter, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { audit, auditedTime } from "../audit/sql.ts";
 import {
-  type Asked,
+  type ChangeInput,
   conflictOnMissingLimit,
   insertRow,
   make,
@@ -50,7 +50,7 @@ type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
 type KeyText = "name" | "ownerName" | "ownerEmail" | "note";
 
 export async function issueKey(
-  input: Pick<Asked<NewKey>, "env" | "author" | "body">,
+  input: Pick<ChangeInput<NewKey>, "env" | "author" | "body">,
 ): Promise<v.InferOutput<typeof issuedKey>> {
   const { env, author, body } = input;
   const db = openDatabase(env.DB);
@@ -83,7 +83,7 @@ export async function issueKey(
   return { ...now, key };
 }
 
-export async function updateKey(input: Asked<KeyUpdate>): Promise<UpdatedKey> {
+export async function updateKey(input: ChangeInput<KeyUpdate>): Promise<UpdatedKey> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
   const before = await requireTarget(db, changeableKey(input), expected);
@@ -132,7 +132,7 @@ function logOwnLimits(
 type TemporaryLimits = v.InferOutput<typeof temporaryLimits>;
 
 /** Replaces the temporary limits of the key. The first of the `days` is the UTC day of the request. */
-export async function limitTemporarily(input: Asked<TemporaryLimits>): Promise<UpdatedKey> {
+export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Promise<UpdatedKey> {
   const { env, author, id, body } = input;
   const { requestsPerMinute = null, requestsPerDay = null, days, reason } = body;
   requireTemporaryLimit(body);
@@ -155,7 +155,7 @@ export async function limitTemporarily(input: Asked<TemporaryLimits>): Promise<U
   return { ...now, effective: await tellAtOnce(env, { key: id }) };
 }
 
-export async function previewTemporaryLimits(input: Asked<TemporaryLimits>): Promise<string[]> {
+export async function previewTemporaryLimits(input: ChangeInput<TemporaryLimits>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   requireTemporaryLimit(body);
   const db = openDatabase(env.DB);
@@ -182,7 +182,7 @@ function requireTemporaryLimit({ requestsPerMinute, requestsPerDay }: LimitChang
 }
 
 /** Without temporary limits this changes nothing and writes no audit row. */
-export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
+export async function endTemporaryLimits(input: ChangeInput): Promise<UpdatedKey> {
   const { env, author, id } = input;
   const none = { temporaryRequestsPerMinute: null, temporaryRequestsPerDay: null, temporaryUntil: null };
   const { now } = await make(input, changeableKey(input), {
@@ -200,7 +200,7 @@ export async function endTemporaryLimits(input: Asked): Promise<UpdatedKey> {
  * others.
  */
 export async function rotateKey(
-  input: Asked<v.InferOutput<typeof rotation>>,
+  input: ChangeInput<v.InferOutput<typeof rotation>>,
 ): Promise<v.InferOutput<typeof rotatedKey>> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
@@ -228,7 +228,7 @@ export async function rotateKey(
 }
 
 /** Ends one secret of a key at once. A secret that has ended stays unchanged, without an audit row. */
-export async function retireSecret(input: Asked & { readonly partId: string }): Promise<UpdatedKey> {
+export async function retireSecret(input: ChangeInput & { readonly partId: string }): Promise<UpdatedKey> {
   const { env, author, id, partId: secretId, expected } = input;
   const db = openDatabase(env.DB);
   const { secrets } = await requireTarget(db, changeableKey(input), expected);
@@ -260,7 +260,7 @@ export async function retireSecret(input: Asked & { readonly partId: string }): 
 }
 
 /** Revoking a revoked key changes nothing and writes no audit row. */
-export async function revokeKey(input: Asked): Promise<UpdatedKey> {
+export async function revokeKey(input: ChangeInput): Promise<UpdatedKey> {
   const { env, author, id } = input;
   const { now } = await make(input, keyTarget(id, author.at), {
     call: "keys.revoke",
@@ -274,7 +274,7 @@ export async function revokeKey(input: Asked): Promise<UpdatedKey> {
 
 /** Tells the limiter of the key, or of all keys, to read again: D1 was restored to an earlier state. */
 export async function tellKeys(
-  input: Pick<Asked, "env" | "author"> & { readonly id?: string },
+  input: Pick<ChangeInput, "env" | "author"> & { readonly id?: string },
 ): Promise<v.InferOutput<typeof toldKeys>> {
   const { env, author, id } = input;
   const db = openDatabase(env.DB);
@@ -286,7 +286,7 @@ export async function tellKeys(
 }
 
 /** A revoked key cannot be changed. */
-function changeableKey({ id, author }: Asked): Target<KeyRow, KeyView> {
+function changeableKey({ id, author }: ChangeInput): Target<KeyRow, KeyView> {
   return {
     ...keyTarget(id, author.at),
     row: sql`api_keys where id = ${id} and status <> 'revoked'`,

@@ -3,15 +3,15 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase, transact } from "../../db/database.ts";
 import { orders } from "../../db/order-schema.ts";
-import { IN_STORE, ORDER_STATUSES } from "../../db/values.ts";
+import { ORDER_STATUSES, UNSHIPPED } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { audit } from "../audit/sql.ts";
-import { type Asked, make, updateRow } from "../change.ts";
+import { type ChangeInput, make, updateRow } from "../change.ts";
 import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";
 import { ORDER_JSON, type OrderText, orderTarget } from "./sql.ts";
 
 /** A status goes backwards only if the operator says so. */
-export async function updateOrder(input: Asked<v.InferOutput<typeof orderUpdate>>): Promise<OrderText> {
+export async function updateOrder(input: ChangeInput<v.InferOutput<typeof orderUpdate>>): Promise<OrderText> {
   const { id, body } = input;
   const { allowBackwards, ...changes } = body;
   const target = orderTarget(id);
@@ -41,12 +41,12 @@ export async function shipOrders({
   env,
   author,
   body: { ids },
-}: Pick<Asked<v.InferOutput<typeof orderShipment>>, "env" | "author" | "body">): Promise<Shipment> {
+}: Pick<ChangeInput<v.InferOutput<typeof orderShipment>>, "env" | "author" | "body">): Promise<Shipment> {
   const db = openDatabase(env.DB);
   const sent = sql`(select distinct value as id from json_each(${JSON.stringify(ids)}))`;
   const leaving = sql`
     select cast(orders.id as text) as id, status from ${sent} sent join orders on orders.id = cast(sent.id as integer)
-    where status in ${IN_STORE}`;
+    where status in ${UNSHIPPED}`;
   const change = {
     call: "orders.ship",
     object: sql`id`,
@@ -60,18 +60,18 @@ export async function shipOrders({
       update orders set status = 'shipped', version = version + 1
       where id in (select cast(id as integer) from (${leaving}))`,
   ]);
-  const shipped = found.filter(({ status }) => status !== null && IN_STORE.includes(status));
+  const shipped = found.filter(({ status }) => status !== null && UNSHIPPED.includes(status));
   return {
     shipped: shipped.map(({ id }) => id),
     unchanged: found.flatMap(({ id, status }) =>
-      status === null || IN_STORE.includes(status) ? [] : [{ id, status }],
+      status === null || UNSHIPPED.includes(status) ? [] : [{ id, status }],
     ),
     missing: found.flatMap(({ id, status }) => (status === null ? [id] : [])),
   };
 }
 
 /** Deletes an order in any status, and returns it. Its audit row has the whole order. */
-export async function deleteOrder(input: Asked): Promise<OrderText> {
+export async function deleteOrder(input: ChangeInput): Promise<OrderText> {
   const target = orderTarget(input.id);
   const { now } = await make(input, target, {
     call: "orders.delete",

@@ -4,7 +4,7 @@ import { openDatabase } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { counted, formatNumber, formatTime } from "../../text/format.ts";
-import { type Asked, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
+import { type ChangeInput, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
 import { tellAtOnce } from "../tell-limiters.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";
 import { LIMITS, limitChange, type updatedPlan } from "./schema.ts";
@@ -12,7 +12,9 @@ import { countKeysOver, findRelyingKeys, type LimitChanges, planTarget } from ".
 
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
 
-export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOutput<typeof updatedPlan>> {
+export async function updatePlan(
+  input: ChangeInput<LimitChanges>,
+): Promise<v.InferOutput<typeof updatedPlan>> {
   const { env, id, body } = input;
   refuseNoChange(body);
   const updated = make(input, planTarget(id), {
@@ -27,7 +29,7 @@ export async function updatePlan(input: Asked<LimitChanges>): Promise<v.InferOut
 }
 
 /** D1 has only the requests of hours that limiters have reported, so the preview says until when. */
-export async function previewPlan(input: Asked<LimitChanges>): Promise<string[]> {
+export async function previewPlan(input: ChangeInput<LimitChanges>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   refuseNoChange(body);
   const db = openDatabase(env.DB);

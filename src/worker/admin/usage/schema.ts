@@ -5,10 +5,10 @@ import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts"
 import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
-type Given = { readonly sort?: UsageSort | undefined; readonly direction?: "asc" | "desc" | undefined };
+type UsageOrder = { readonly sort?: UsageSort | undefined; readonly direction?: "asc" | "desc" | undefined };
 
 /** By default the most admitted requests come first. Of any sort the highest figures do, and names from A on. */
-export function orderOf({ sort = "admitted", direction }: Given) {
+export function orderOf({ sort = "admitted", direction }: UsageOrder) {
   return { sort, direction: direction ?? (sort === "name" ? "asc" : "desc") } as const;
 }
 

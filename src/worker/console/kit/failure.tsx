@@ -5,14 +5,14 @@ import { ApiError } from "../../platform/errors.ts";
 import type { Problem } from "../../text/check-schema.ts";
 import { changedIn, formOf } from "./forms.ts";
 import { inWords } from "./labels.ts";
-import type { Typed } from "./members.ts";
+import type { FormTexts } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 import { Notice } from "./ui.tsx";
 
 export type Failure = {
   readonly action: string;
   /** The fields whose text was changed. */
-  readonly typed: Typed;
+  readonly typed: FormTexts;
   readonly status: ContentfulStatusCode;
   readonly message: string;
   readonly problems: readonly Problem[];
@@ -26,7 +26,7 @@ export async function answerForm<C extends ConsoleContext>(
   c: C,
   action: string,
   pageWith: (c: C, failure: Failure) => Response | Promise<Response>,
-  make: (typed: Typed) => Promise<Response>,
+  make: (typed: FormTexts) => Promise<Response>,
 ): Promise<Response> {
   const typed = await formOf(c);
   try {
@@ -37,7 +37,7 @@ export async function answerForm<C extends ConsoleContext>(
 }
 
 /** Throws an error that is no answer to the typed texts. */
-function failureOf(thrown: unknown, action: string, typed: Typed): Failure {
+function failureOf(thrown: unknown, action: string, typed: FormTexts): Failure {
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];
   if (status !== 400 && status !== 409 && status !== 412) throw thrown;

@@ -2,7 +2,7 @@
 import type { ObjectSchema } from "../../text/check-schema.ts";
 import type { Failure } from "./failure.tsx";
 import { labelOf } from "./labels.ts";
-import { memberOf, type Typed } from "./members.ts";
+import { type FormTexts, memberOf } from "./members.ts";
 import { type Attributes, Check, Field } from "./ui.tsx";
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const YES_OR_NO: Choices = { "": "not set", true: "yes", false: "no" };
 type Choices = Readonly<Record<string, string>>;
 
 /** A part of a field that depends on more than the schema. */
-type Own = {
+type FieldOptions = {
   readonly hint?: string;
   readonly choices?: Choices;
   readonly attributes?: Attributes;
@@ -44,8 +44,8 @@ export type FieldsProps<Name extends string> = {
   readonly schema: ObjectSchema & { readonly entries: { readonly [Each in Name]: unknown } };
   /** The order of the fields. The fields of an inner list are beside each other. */
   readonly names: readonly (Name | readonly Name[])[];
-  readonly texts?: Typed;
-  readonly own?: { readonly [Each in Name]?: Own };
+  readonly texts?: FormTexts;
+  readonly own?: { readonly [Each in Name]?: FieldOptions };
   /** Distinguishes the fields of several forms on a page. */
   readonly form?: string;
   /** An empty field filters nothing. */
@@ -68,8 +68,8 @@ export function Fields<Name extends string>({ names, own = {}, failure, ...props
 
 type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
   readonly name: string;
-  readonly texts: Typed;
-  readonly own: Own;
+  readonly texts: FormTexts;
+  readonly own: FieldOptions;
   readonly problem: string | undefined;
 };
 

@@ -7,11 +7,11 @@ import type { Effective } from "../../admin/tell-limiters.ts";
 import { hasKey } from "../../key/key.ts";
 import { invalidRequest } from "../../platform/errors.ts";
 import type { ObjectSchema } from "../../text/check-schema.ts";
-import { membersIn, type Typed } from "./members.ts";
+import { type FormTexts, membersIn } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 
 /** Reads the fields of a form as text, without files. */
-export async function formOf(c: ConsoleContext): Promise<Typed> {
+export async function formOf(c: ConsoleContext): Promise<FormTexts> {
   const fields = [...(await receiveForm(c))].filter(
     (field): field is [string, string] => typeof field[1] === "string",
   );
@@ -28,7 +28,7 @@ export async function receiveForm(c: ConsoleContext): Promise<FormData> {
 export function queryOf<S extends ObjectSchema>(
   c: ConsoleContext,
   schema: S,
-  byDefault: Typed = {},
+  byDefault: FormTexts = {},
 ): v.InferOutput<S> {
   const typed = Object.entries(c.req.query()).filter(([, value]) => value.trim() !== "");
   const query = { ...byDefault, ...Object.fromEntries(typed) };
@@ -46,7 +46,7 @@ export function queryOf<S extends ObjectSchema>(
 export function ask<Query extends ObjectSchema, Given>(
   c: ConsoleContext,
   call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
-  texts: Typed,
+  texts: FormTexts,
   id = "",
 ): Promise<Given> {
   const { query: schema } = call;
@@ -55,14 +55,14 @@ export function ask<Query extends ObjectSchema, Given>(
 }
 
 /** The ids of the object that a form changes, and of a part of the object. */
-export type Named = { readonly id?: string; readonly partId?: string };
+export type FormTarget = { readonly id?: string; readonly partId?: string };
 
 /** Changes the members that were typed, if the object still has the version that the form showed. */
 export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, Given>(
   c: ConsoleContext,
   call: Call<Body, Query, v.GenericSchema, Given>,
-  typed: Typed,
-  named: Named = {},
+  typed: FormTexts,
+  named: FormTarget = {},
 ): Promise<Given> {
   return call.run(inputOfForm(c, call, typed, named));
 }
@@ -71,8 +71,8 @@ export function sendForm<Body extends ObjectSchema, Query extends ObjectSchema, 
 export function inputOfForm<Body extends ObjectSchema>(
   c: ConsoleContext,
   { body: schema }: { readonly body?: Body },
-  typed: Typed,
-  named: Named,
+  typed: FormTexts,
+  named: FormTarget,
 ) {
   const body = schema && checked(c.env, schema, membersIn(schema, changedIn(typed)));
   // A call without a body takes none.
@@ -80,7 +80,7 @@ export function inputOfForm<Body extends ObjectSchema>(
 }
 
 /** Reads the version that the form showed. */
-function versionOf({ version = "" }: Typed): number | undefined {
+function versionOf({ version = "" }: FormTexts): number | undefined {
   return /^\d{1,15}$/.test(version) ? Number(version) : undefined;
 }
 
@@ -88,7 +88,7 @@ function versionOf({ version = "" }: Typed): number | undefined {
 export const WAS = "was.";
 
 /** Returns the fields whose text was changed. Somebody may have changed the other members meanwhile. */
-export function changedIn(typed: Typed): Typed {
+export function changedIn(typed: FormTexts): FormTexts {
   const fields = Object.entries(typed).filter(([name]) => !name.startsWith(WAS));
   return Object.fromEntries(fields.filter(([name, text]) => text !== typed[WAS + name]));
 }
@@ -105,14 +105,14 @@ export function addressOf(
   return text === "" ? path : `${path}?${text}`;
 }
 
-type Made = { readonly version: number | string; readonly effective?: Effective };
+type FormResult = { readonly version: number | string; readonly effective?: Effective };
 
 /** Where a form leads that has made this change. The page says what was done in its own words. */
 export function doneAddress(
   path: string,
   done: string,
-  { version, effective = "immediately" }: Made,
-  query: Typed = {},
+  { version, effective = "immediately" }: FormResult,
+  query: FormTexts = {},
 ): string {
   return addressOf(path, { ...query, done, version, later: effective === "immediately" ? "" : "yes" });
 }
@@ -125,7 +125,7 @@ export const DONE = {
 };
 
 /** Whether that form led here, and the object is as the form has left it: anybody can make an address. */
-export function isDone(c: ConsoleContext, done: string, { version }: Made): boolean {
+export function isDone(c: ConsoleContext, done: string, { version }: FormResult): boolean {
   const query = c.req.query();
   return c.req.method === "GET" && query.done === done && query.version === String(version);
 }

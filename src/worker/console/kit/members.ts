@@ -2,7 +2,7 @@
 import type { ObjectSchema } from "../../text/check-schema.ts";
 
 /** The texts of the fields of a form, by their names. */
-export type Typed = Readonly<Record<string, string>>;
+export type FormTexts = Readonly<Record<string, string>>;
 
 type Part = {
   readonly type: string;
@@ -37,12 +37,12 @@ export function memberOf(schema: ObjectSchema, name: string) {
 }
 
 /** Returns the members that were typed, for the schema. An empty field stands for null. */
-export function membersIn(schema: ObjectSchema, typed: Typed): Record<string, unknown> {
+export function membersIn(schema: ObjectSchema, typed: FormTexts): Record<string, unknown> {
   const names = Object.keys(schema.entries).filter((name) => typed[name] !== undefined);
   return Object.fromEntries(names.map((name) => [name, sentOf(schema, name, typed)]));
 }
 
-function sentOf(schema: ObjectSchema, name: string, typed: Typed): unknown {
+function sentOf(schema: ObjectSchema, name: string, typed: FormTexts): unknown {
   const text = typed[name] ?? "";
   const { base, kind, isNullable } = memberOf(schema, name);
   const isEmpty = text.trim() === "";
@@ -66,7 +66,7 @@ function numberIn(text: string, unit: number): number | string {
 }
 
 /** Returns the texts that the fields of the members show. */
-export function textsOf(schema: ObjectSchema, members: Readonly<Record<string, unknown>>): Typed {
+export function textsOf(schema: ObjectSchema, members: Readonly<Record<string, unknown>>): FormTexts {
   const shown = Object.keys(schema.entries).filter((name) => members[name] !== undefined);
   return Object.fromEntries(
     shown.map((name) => {

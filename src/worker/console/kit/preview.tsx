@@ -1,11 +1,11 @@
 /** A page between a form and its change says what the change would do. */
 import type { Call } from "../../admin/call.ts";
-import { inputOfForm, type Named } from "./forms.ts";
-import type { Typed } from "./members.ts";
+import { type FormTarget, inputOfForm } from "./forms.ts";
+import type { FormTexts } from "./members.ts";
 import { type ConsoleContext, page } from "./page.tsx";
 
 /** The fields of a form that is sent without being filled in. */
-export function HiddenFields({ typed }: { readonly typed: Typed }) {
+export function HiddenFields({ typed }: { readonly typed: FormTexts }) {
   return (
     <>
       {Object.entries(typed).map(([name, text]) => (
@@ -16,7 +16,7 @@ export function HiddenFields({ typed }: { readonly typed: Typed }) {
 }
 
 /** A form with this field makes its change without a preview. */
-export const APPLY: Typed = { apply: "true" };
+export const APPLY: FormTexts = { apply: "true" };
 
 /**
  * Returns the page with the preview. Undefined: make the change, because the call has no preview, or the
@@ -25,8 +25,8 @@ export const APPLY: Typed = { apply: "true" };
 export async function previewOf(
   c: ConsoleContext,
   call: Pick<Call, "body" | "preview" | "summary">,
-  typed: Typed,
-  named: Named,
+  typed: FormTexts,
+  named: FormTarget,
   back: string,
 ): Promise<Response | undefined> {
   if (call.preview === undefined || typed.apply !== undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Child, PropsWithChildren } from "hono/jsx";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../../text/format.ts";
 import { isDate } from "../../text/time.ts";
 import { WAS } from "./forms.ts";
-import type { Typed } from "./members.ts";
+import type { FormTexts } from "./members.ts";
 
 export function Time({ iso }: { readonly iso: string | null }) {
   return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
@@ -114,7 +114,11 @@ export function MailTo({ address }: { readonly address: string }) {
   return <a href={`mailto:${encodeURIComponent(address).replace("%40", "@")}`}>{address}</a>;
 }
 
-export function Facts({ facts }: { readonly facts: readonly (readonly [name: string, value: Child])[] }) {
+export function Definitions({
+  facts,
+}: {
+  readonly facts: readonly (readonly [name: string, value: Child])[];
+}) {
   return (
     <dl class="facts">
       {facts.map(([name, value]) => (
@@ -163,7 +167,7 @@ export function Gauge({ name, used, limit, children }: GaugeProps) {
   );
 }
 
-type BasisProps = { readonly version: number | string | null; readonly texts?: Typed | undefined };
+type BasisProps = { readonly version: number | string | null; readonly texts?: FormTexts | undefined };
 
 /** Hidden fields with the version of the object, and with the texts that the fields showed at first. */
 export function Basis({ version, texts = {} }: BasisProps) {

@@ -8,9 +8,9 @@ export type LongNumber = {
   readonly member: "id" | "petId" | "quantity";
   readonly value: string;
 };
-type Asked = Readonly<NearQuestion["asked"][number]>;
+type AskedOrder = Readonly<NearQuestion["asked"][number]>;
 export type AskNear = (question: {
-  readonly asked: readonly Asked[];
+  readonly asked: readonly AskedOrder[];
   /** Ids of the file. */
   readonly known: readonly string[];
 }) => Promise<NearAnswer>;
@@ -70,7 +70,7 @@ export async function findRounded(
 function* questions(
   sorted: readonly bigint[],
   members: readonly LongNumber[],
-): Generator<readonly [readonly Asked[], readonly string[]]> {
+): Generator<readonly [readonly AskedOrder[], readonly string[]]> {
   for (let start = 0; start < sorted.length; start += MAX_ASKED) {
     const asked = sorted.slice(start, start + MAX_ASKED).flatMap((id) => {
       const range = roundedFrom(id) ?? (isBeyondDoubles(id) ? doubleRange(id) : undefined);
@@ -94,7 +94,10 @@ function* questions(
   }
 }
 
-function askedOf(number: LongNumber, { from, to }: { readonly from: bigint; readonly to: bigint }): Asked {
+function askedOf(
+  number: LongNumber,
+  { from, to }: { readonly from: bigint; readonly to: bigint },
+): AskedOrder {
   return { ...number, from: String(from), to: String(to) };
 }
 

@@ -14,7 +14,7 @@ import { formatNumber, formatTime } from "../../../text/format.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
 import { type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import { type Typed, textsOf } from "../../kit/members.ts";
+import { type FormTexts, textsOf } from "../../kit/members.ts";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
 import { Basis, Check } from "../../kit/ui.tsx";
 import { KeyFields } from "./key-fields.tsx";
@@ -26,35 +26,35 @@ export type ShownKey = {
   readonly plans: readonly PlanView[];
 };
 
-export type Changed = { readonly version: number; readonly effective: Effective };
+export type ChangedKey = { readonly version: number; readonly effective: Effective };
 
 type Action = {
-  readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Changed>;
+  readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, ChangedKey>;
   readonly title: string | ((shown: ShownKey) => string);
   readonly isDangerous?: true;
   readonly isOffered?: (shown: ShownKey) => boolean;
   /** An action without a form here has its form elsewhere on the page. */
-  readonly form?: (shown: ShownKey, texts: Typed, failure: Failure | undefined) => Child;
+  readonly form?: (shown: ShownKey, texts: FormTexts, failure: Failure | undefined) => Child;
   /** Returns the texts that the fields show at first. */
-  readonly texts?: (shown: ShownKey) => Typed;
+  readonly texts?: (shown: ShownKey) => FormTexts;
   /** The form sends only fields whose text was changed. */
   readonly sendsChanges?: true;
   /** The members that a form without fields sends. */
-  readonly sends?: Typed;
+  readonly sends?: FormTexts;
   /** The status that the change gives the key. */
   readonly status?: KeyView["status"];
   /** Returns the action that brings back the state before, or undefined. */
-  readonly undo?: (was: Was) => Undo | undefined;
+  readonly undo?: (was: KeyBefore) => Undo | undefined;
 };
 
 /** The members of the key, or its ban, before the change. The audit log has them. */
-type Was = {
+type KeyBefore = {
   readonly temporaryLimits?: KeyView["temporaryLimits"];
   readonly endsAt?: string;
   readonly reason?: string | null;
 };
 /** The action that brings back the state before, with the texts of its fields. */
-type Undo = { readonly action: string; readonly typed?: Typed };
+type Undo = { readonly action: string; readonly typed?: FormTexts };
 
 /** The choices of the grace, by seconds. */
 const GRACE = {
@@ -192,14 +192,14 @@ function endOfDays(days: number): string {
 }
 
 /** Sets the temporary limits again, until the end that they had. */
-function limitAgain({ temporaryLimits: limits = null }: Was): Undo | undefined {
+function limitAgain({ temporaryLimits: limits = null }: KeyBefore): Undo | undefined {
   const untilSeconds = limits === null ? 0 : Date.parse(limits.until) / 1000;
   const days = (untilSeconds - midnightAfter(nowSeconds(), 0)) / DAY_SECONDS;
   return days > 0 ? { action: "limit", typed: textsOf(temporaryLimits, { ...limits, days }) } : undefined;
 }
 
 /** Sets the ban again, until the end that it had. */
-function banAgain({ endsAt, reason }: Was): Undo | undefined {
+function banAgain({ endsAt, reason }: KeyBefore): Undo | undefined {
   const seconds = endsAt === undefined ? 0 : Date.parse(endsAt) / 1000 - nowSeconds();
   if (seconds <= 0) return undefined;
   return { action: "ban", typed: textsOf(banRequest, { seconds, reason: reason ?? STRIKES_REASON }) };
@@ -280,7 +280,7 @@ type UndoProps = { readonly keyView: KeyView; readonly action: Action; readonly 
 
 /** The form has the version that the action left, so it undoes no later change. */
 export function UndoForm({ keyView, action, change }: UndoProps) {
-  const undo = action.undo?.((change.before ?? {}) as Was); // `make` wrote it
+  const undo = action.undo?.((change.before ?? {}) as KeyBefore); // `make` wrote it
   if (undo === undefined) return null;
   return (
     <form method="post" action={addressOfAction(keyView, undo.action)}>

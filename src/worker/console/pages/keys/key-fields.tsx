@@ -5,7 +5,7 @@ import type { PlanView } from "../../../admin/plans/schema.ts";
 import { formatNumber } from "../../../text/format.ts";
 import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import type { Typed } from "../../kit/members.ts";
+import type { FormTexts } from "../../kit/members.ts";
 
 const BEFORE_PLACE = [
   "name",
@@ -19,7 +19,7 @@ const BEFORE_PLACE = [
 const THE_PLANS = { hint: "Empty: the plan's limit." };
 
 type Props = {
-  readonly texts: Typed;
+  readonly texts: FormTexts;
   readonly plans: readonly PlanView[];
   readonly isNew?: boolean;
   readonly failure: Failure | undefined;

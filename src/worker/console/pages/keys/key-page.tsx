@@ -23,7 +23,7 @@ import {
   Basis,
   type Column,
   Day,
-  Facts,
+  Definitions,
   Gauge,
   MailTo,
   Notice,
@@ -39,7 +39,7 @@ import {
   ActionForm,
   ActionLinks,
   addressOfAction,
-  type Changed,
+  type ChangedKey,
   hasMade,
   permanentLimit,
   type ShownKey,
@@ -74,7 +74,7 @@ for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
   );
 }
 
-function hasSecret(made: Changed): made is v.InferOutput<typeof rotatedKey> {
+function hasSecret(made: ChangedKey): made is v.InferOutput<typeof rotatedKey> {
   return "key" in made;
 }
 
@@ -227,7 +227,7 @@ function limitText(shown: ShownKey, name: Limit): string {
 function About({ shown }: { readonly shown: ShownKey }) {
   const { key } = shown;
   return (
-    <Facts
+    <Definitions
       facts={[
         [
           "Id",

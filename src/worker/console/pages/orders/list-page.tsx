@@ -6,7 +6,7 @@ import { orderCalls } from "../../../admin/orders/calls.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { IN_STORE } from "../../../db/values.ts";
+import { UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
@@ -100,7 +100,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
   const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE, count: true };
   const answer = await orderCalls.list.run(inputOf(c, { query }));
   const { orders, total, next } = toShown<ShownOrders>(answer);
-  const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => IN_STORE.includes(status));
+  const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => UNSHIPPED.includes(status));
   const table = (
     <Table
       caption="Orders"
@@ -163,7 +163,7 @@ function ShipForm({ children }: PropsWithChildren) {
 function Tick({ order: { id, status } }: { readonly order: ShownOrder }) {
   const label = `Ship order ${id}`;
   return (
-    <input type="checkbox" name="ids" value={id} aria-label={label} disabled={!IN_STORE.includes(status)} />
+    <input type="checkbox" name="ids" value={id} aria-label={label} disabled={!UNSHIPPED.includes(status)} />
   );
 }
 

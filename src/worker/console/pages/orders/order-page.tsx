@@ -6,14 +6,14 @@ import { orderCalls } from "../../../admin/orders/calls.ts";
 import { orderShipment, orderUpdate } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { IN_STORE } from "../../../db/values.ts";
+import { UNSHIPPED } from "../../../db/values.ts";
 import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
-import { Badge, Basis, Check, Facts, Time } from "../../kit/ui.tsx";
+import { Badge, Basis, Check, Definitions, Time } from "../../kit/ui.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -65,7 +65,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
       actions: (
         <>
           <Badge status={order.status} />
-          {!c.var.mayOnlyRead && IN_STORE.includes(order.status) && <Ship id={id} />}
+          {!c.var.mayOnlyRead && UNSHIPPED.includes(order.status) && <Ship id={id} />}
         </>
       ),
     },
@@ -75,7 +75,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
       <div class="columns">
         <section>
           <h2>Order</h2>
-          <Facts facts={MEMBER_COLUMNS.map(({ name, cell }) => [name, cell(order)])} />
+          <Definitions facts={MEMBER_COLUMNS.map(({ name, cell }) => [name, cell(order)])} />
         </section>
         {!c.var.mayOnlyRead && <Actions order={order} failure={failure} />}
       </div>

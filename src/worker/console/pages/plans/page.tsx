@@ -14,7 +14,7 @@ import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { previewOf } from "../../kit/preview.tsx";
-import { Basis, Facts } from "../../kit/ui.tsx";
+import { Basis, Definitions } from "../../kit/ui.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -56,7 +56,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
           c.var.mayOnlyRead ? (
             <div class="panel">
               <Head plan={plan} />
-              <Facts facts={LIMITS.map((name) => [labelOf(name), plan[name] ?? "–"])} />
+              <Definitions facts={LIMITS.map((name) => [labelOf(name), plan[name] ?? "–"])} />
             </div>
           ) : (
             <PlanForm plan={plan} failure={failure?.action === plan.id ? failure : undefined} />

@@ -15,7 +15,7 @@ import { daysBefore } from "../../../text/time.ts";
 import { AsOf, UsageChart } from "../../kit/chart.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, type Column, Facts, MailTo, Notice, Table, Time } from "../../kit/ui.tsx";
+import { Badge, type Column, Definitions, MailTo, Notice, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { adviceTo } from "./advice.tsx";
 
@@ -60,7 +60,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
           </p>
         </Notice>
       )}
-      <Facts
+      <Definitions
         facts={[
           ["E-mail", emails.length === 0 ? "–" : emails.map((address) => <MailTo address={address} />)],
           ["Keys", next === null ? formatNumber(keys.length) : `the first ${KEYS_SHOWN}`],

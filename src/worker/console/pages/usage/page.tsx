@@ -17,7 +17,7 @@ import { DAY_SECONDS, daysBefore } from "../../../text/time.ts";
 import { AsOf, figureColumns, UsageChart } from "../../kit/chart.tsx";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
-import type { Typed } from "../../kit/members.ts";
+import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { type Column, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
 import { adviceTo, nearestOf } from "./advice.tsx";
@@ -35,7 +35,7 @@ export const customerListPages = new Hono<AppEnv>().get("/", (c) =>
   showUsage(c, "Customers", { by: "owner", sort: "near", from: daysBefore(29) }),
 );
 
-async function showUsage(c: ConsoleContext, title: string, byDefault: Typed) {
+async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts) {
   const query = queryOf(c, usageQuery, byDefault);
   if (query.format === "csv") return fileOf(c, usageCalls.list, query);
   // A chart has every hour.
