@@ -28,6 +28,13 @@ async function insertKeys(): Promise<void> {
   )
     .bind(KEYS)
     .run();
+  await env.DB.exec(
+    `update api_keys set requests_per_minute = iif(substr(id, -1) = '1', 5, null), requests_per_day = iif(substr(id, -1) in ('1', '2'), 9, null),
+      temporary_requests_per_day = iif(substr(id, -1) in ('3', '4'), 7, null), temporary_until = iif(substr(id, -1) in ('3', '4'), ${NOW - (NOW % DAY)} + (substr(id, -1) = '3') * ${DAY}, null)`.replaceAll(
+      "\n",
+      " ",
+    ),
+  );
   await env.DB.prepare(
     `with recursive n(i) as (select 6 union all select i + 6 from n where i < 44)
      insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
@@ -80,6 +87,8 @@ describe("the list of keys", () => {
       query: "&expiringBefore=2036-05-05T12:00:00Z",
       matches: (i: number) => (expiryOf(i) ?? Number.POSITIVE_INFINITY) < NOW + 4 * DAY,
     },
+    { query: "&limits=own", matches: (i: number) => i % 10 === 1 || i % 10 === 2 },
+    { query: "&limits=temporary", matches: (i: number) => i % 10 === 3 }, // those of 4 have ended
     { query: "&unusedSince=2036-04-30", matches: (i: number) => i % 12 !== 0 },
     { query: "&unusedSince=2036-04-11", matches: (i: number) => i % 12 !== 0 },
     { query: "&unusedSince=2036-04-10", matches: (i: number) => i % 6 !== 0 },

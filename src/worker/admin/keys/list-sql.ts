@@ -75,13 +75,14 @@ function isAfter(value: SQL, direction: KeyFilter["direction"], after: Position 
 }
 
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, ref, owner, expiringBefore, unusedSince } = filter;
+  const { plan, status, search, ref, owner, limits, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
     ...(ref === undefined ? [] : [isNamedBy(ref)]),
     ...(owner === undefined ? [] : [sql`k.owner_key = ${foldCase(owner)}`]),
+    ...(limits === undefined ? [] : [hasLimits(limits, nowSeconds)]),
     ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];
@@ -90,6 +91,11 @@ function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
 function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number): SQL {
   const found = statusAt(nowSeconds);
   return status === "usable" ? sql`${found} in ('active', 'banned')` : sql`${found} = ${status}`;
+}
+
+function hasLimits(limits: NonNullable<KeyFilter["limits"]>, nowSeconds: number): SQL {
+  if (limits === "own") return sql`coalesce(k.requests_per_minute, k.requests_per_day) is not null`;
+  return sql`coalesce(k.temporary_until > ${nowSeconds}, false)`;
 }
 
 /**

@@ -149,6 +149,12 @@ export const keyQuery = v.strictObject({
       v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
     ),
   ),
+  limits: v.optional(
+    v.pipe(
+      oneOf(["own", "temporary"]),
+      v.description("`own`: a limit of the key itself. `temporary`: temporary limits that have not ended."),
+    ),
+  ),
   expiringBefore: v.optional(v.pipe(comingTime, v.metadata({ kind: "date" }))),
   unusedSince: v.optional(v.pipe(pastDay, v.metadata({ kind: "date" }))),
   owner: v.optional(soughtText),

@@ -57,7 +57,7 @@ export const keyListPages = new Hono<AppEnv>()
         <Filters
           c={c}
           schema={keyQuery}
-          names={["search", "status", "plan", "expiringBefore", "unusedSince"]}
+          names={["search", "status", "plan", "limits", "expiringBefore", "unusedSince"]}
           texts={shown}
           own={{ search: { attributes: NO_SECRET }, status: { choices: { usable: "active or banned" } } }}
           presets={[
