@@ -8,7 +8,7 @@ import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
 import { type Answer, sentenceAfter } from "./sentences.ts";
-import { addCommand, groupOf, keyId, objectId, type Session, show } from "./session.ts";
+import { addCommand, groupOf, keyId, objectId, type Session, show, showKey } from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
@@ -216,6 +216,7 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   const query = await valuesOf(session, ownOf(call, call.query), options);
   const list = LISTS[call.id];
   if (list) return showList(session, { line, isPaged: isPaged(call), query }, list, options);
+  if (call.id === "keys.show") return showKey(session, await send(session.access, line, { query }));
   if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
 
   if (asks) await confirm(session.io, await question(session, line, asks));

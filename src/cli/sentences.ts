@@ -6,7 +6,7 @@ import { KEYS_SAY, lastEndOf } from "../worker/admin/keys/says.ts";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
 import { ORDERS_SAY } from "../worker/admin/orders/says.ts";
 import { PLANS_SAY } from "../worker/admin/plans/says.ts";
-import { type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
+import { listOf, type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
 
 export type Change = {
   /** The object's name as the operator gave it: `acme`, `Plan pro`. */
@@ -54,8 +54,20 @@ export function sentenceAfter(call: string, answer: Answer, { name, sent }: Chan
   const { keyName } = { ...membersOf(was.before), ...membersOf(was.after) };
   const object = answer.name ?? (typeof keyName === "string" ? keyName : name || "All keys");
   const subject = call === "keys.create" ? `${object} (${answer.id})` : object;
-  const rest = untold === 0 ? "" : ` ${untold} limiters are told within minutes.`;
+  const rest = untold === 0 ? restAfter(call, answer, sent) : ` ${untold} limiters are told within minutes.`;
   return `${sentenceOf(subject, saysOf(call, was.before, was.after), effective)}${rest}`;
+}
+
+/** Limits that a key has beside its plan's go on, which an operator who changes the plan may not expect. */
+function restAfter(call: string, answer: Answer, sent: Members): string {
+  if (call !== "keys.update" || sent.plan === undefined) return "";
+  const { requestsPerMinute, requestsPerDay, temporaryLimits } = answer as KeyView; // the call answers so
+  const own = listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
+  const temporary = listOf(Object.entries(temporaryLimits ?? {}));
+  return [
+    own && ` The key keeps limits of its own: ${own}.`,
+    temporary && ` The key keeps temporary limits: ${temporary}.`,
+  ].join("");
 }
 
 /** The present values of the members that were sent. */

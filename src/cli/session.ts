@@ -7,6 +7,7 @@ import { isInt64 } from "../worker/text/int64.ts";
 import type { Access } from "./access.ts";
 import { type Answer, call } from "./api.ts";
 import { CliError, type CliIo } from "./io.ts";
+import { describeKey } from "./key-facts.ts";
 import { describe, printable } from "./output.ts";
 
 export type Session = {
@@ -22,6 +23,10 @@ export function show({ io, json }: Session, { text, body }: Answer<object>, says
   const { key, ...members }: { key?: unknown } = body;
   const secret = key === undefined ? "" : `\n\nThe key, shown only now:\n\n  ${key}`;
   io.stdout.write(`${json ? text : printable((says?.() ?? describe(members)) + secret)}\n`);
+}
+
+export function showKey(session: Session, answer: Answer<KeyView>): void {
+  show(session, answer, () => describeKey(answer.body));
 }
 
 /** Returns a key's id. `ref` is the id or its beginning, the key's name, or the end of a secret. */

@@ -7,7 +7,7 @@ import { decodeByMark } from "../../worker/text/text.ts";
 import { call } from "../api.ts";
 import { readLine } from "../arguments.ts";
 import { bytesOf, CliError, type CliIo } from "../io.ts";
-import { addCommand, groupOf, type Session, show } from "../session.ts";
+import { addCommand, groupOf, type Session, showKey } from "../session.ts";
 
 export function addFindCommand(program: Command, session: Session): void {
   const does = "Show the key of the secret on standard input. The secret is not sent.";
@@ -26,7 +26,7 @@ export function addFindCommand(program: Command, session: Session): void {
     if (!key?.secrets.some(({ id }) => hash.startsWith(id))) {
       throw new CliError("No key has this secret.", { code: "not_found" });
     }
-    show(session, { text, body: key });
+    showKey(session, { text, body: key });
   });
 }
 

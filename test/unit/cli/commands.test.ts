@@ -19,9 +19,11 @@ const KEY = {
   note: "first\nsecond",
   plan: "pro",
   status: "active",
+  bannedUntil: null,
   limits: { requestsPerMinute: 600, requestsPerDay: 10_000 },
   requestsPerMinute: null,
   requestsPerDay: null,
+  temporaryLimits: null,
   expiresAt: null,
   createdAt: "2026-11-01T00:00:00Z",
   location: null,
@@ -105,6 +107,16 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "Paws is changed: owner name none, plan free, requests per day none. It takes effect immediately.",
   ],
   [
+    `keys update ${ID} --plan free`,
+    `PATCH /admin/keys/${ID}`,
+    { plan: "free" },
+    {
+      ...{ ...CHANGED, plan: "free", requestsPerMinute: 5_000 },
+      temporaryLimits: { requestsPerMinute: null, requestsPerDay: 7, until: "2026-11-23T00:00:00Z" },
+    },
+    "Paws is changed: plan free. It takes effect immediately. The key keeps limits of its own: requests per minute 5000. The key keeps temporary limits: requests per day 7, until 23 Nov 2026, 00:00 UTC.",
+  ],
+  [
     `keys disable ${ID}`,
     `PATCH /admin/keys/${ID}`,
     { disabled: true },
@@ -163,8 +175,28 @@ const READS: readonly [string, string, object | string, RegExp][] = [
   [
     `keys show ${ID}`,
     `GET /admin/keys/${ID}`,
-    { ...KEY, live: { minute: { used: 3, limit: 600 }, ban: null } },
-    /^note +first\n +second\n[\s\S]*^live minute used +3\nlive minute limit +600\nlive ban +–$/m,
+    {
+      ...KEY,
+      bannedUntil: "2026-11-20T14:10:00Z",
+      requestsPerMinute: 600,
+      temporaryLimits: { requestsPerMinute: null, requestsPerDay: 20_000, until: "2026-11-23T00:00:00Z" },
+      live: {
+        minute: { limit: 600, used: 3, remaining: 597, resetsAt: "2026-11-20T10:43:00Z" },
+        day: { limit: 20_000, used: 40, remaining: 19_960, resetsAt: "2026-11-21T00:00:00Z" },
+        strikes: 0,
+        ban: null,
+      },
+    },
+    new RegExp(
+      [
+        "^Paws: active, banned until 2026-11-20 14:10\n  id +key_0NGqxR8a1b2c\n  version +1\n",
+        "Now\n  minute +3 of 600 used, until 2026-11-20 10:43\n  day +40 of 20,000 used, until .*\n",
+        "Limits\n  plan +pro\n  per minute +600, its own\n  per day +20,000 until 2026-11-23 00:00, then the plan's\n",
+        "Owner\n  name +Ada\n  note +first\n +second\n",
+        "Times\n  created +2026-11-01 00:00\n  last used +2026-11-20\n",
+        "Secrets\n  sok_eg…yhjA +0123456789abcdef, created 2026-11-01 00:00\n$",
+      ].join("\n"),
+    ),
   ],
   [
     "keys list --plan pro --status expired --expiring-within 30d --sort name",
@@ -291,8 +323,11 @@ describe("a command that reads something", () => {
   });
 
   it("shows no control or bidirectional characters of an answer", async ({ expect }) => {
-    const { out } = await runLine(`keys show ${ID}`, { name: "a\u001b[2Jb\u202ec" });
-    expect(out).toBe("name  a\\u001b[2Jb\\u202ec\n");
+    for (const line of [`keys show ${ID}`, "orders show 5"]) {
+      const { out } = await runLine(line, { ...KEY, name: "a\u001b[2Jb\u202ec" });
+      expect(out).toContain("a\\u001b[2Jb\\u202ec");
+      expect(["\u001b", "\u202e"].filter((char) => out.includes(char))).toEqual([]);
+    }
   });
 });
 

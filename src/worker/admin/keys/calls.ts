@@ -186,7 +186,7 @@ export const keyCalls = {
     summary: "Change a key",
     says: KEYS_SAY["keys.update"],
     description:
-      "Members that are absent stay as they are. Null removes a value: a limit is then the plan's.",
+      "Members that are absent stay as they are: with another plan a key keeps its own limits. Null removes a value: a limit is then the plan's.",
     body: keyUpdate,
     answer: updatedKey,
     example: {
