@@ -88,6 +88,9 @@ beforeAll(async () => {
     `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
       values (86400, 'key_000000000001', ${MAX}, 0, 0, ${MAX}, '[${MAX}]')`,
   );
+  db.exec(
+    "insert into past_owners (key_id, until_day, owner_key, plan) values ('key_000000000001', 86400, '', 'pro')",
+  );
   db.close();
 });
 

@@ -22,8 +22,8 @@ type Column = { readonly name: string; readonly isInteger: boolean; readonly isK
  * there contradicts: cancelled orders are read before orders, or an order could be in both.
  */
 export const TABLES = [
-  ...["plans", "mac_keys", "api_keys", "key_secrets"],
-  ...["bans", "audit_log", "usage", "cancelled_orders", "orders"],
+  ...["plans", "mac_keys", "api_keys", "limiters", "key_secrets"],
+  ...["bans", "audit_log", "usage", "past_owners", "cancelled_orders", "orders"],
 ];
 
 const PAGE_ROWS = 2_000;
