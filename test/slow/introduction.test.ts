@@ -29,11 +29,11 @@ beforeAll(async () => {
 });
 
 /** Answers the first request with 429, and notes when each request came. */
-async function startBusyServer() {
+async function startBusyServer(retryAfter: string) {
   const arrivals: { request: string; atMs: number }[] = [];
   const server = createServer(({ method, url }, response) => {
     arrivals.push({ request: `${method} ${url}`, atMs: Date.now() });
-    if (arrivals.length === 1) response.writeHead(429, { "Retry-After": "2" }).end("{}");
+    if (arrivals.length === 1) response.writeHead(429, { "Retry-After": retryAfter }).end("{}");
     else response.writeHead(200).end("[]");
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -55,7 +55,7 @@ describe("the introduction's program", () => {
 
   it.concurrent.for(LISTS)("%s waits as Retry-After says", async ([before, command], { expect, skip }) => {
     skip(command === "python3" && !hasUrllib3, "python3 has no urllib3");
-    const server = await startBusyServer();
+    const server = await startBusyServer("2");
     const { description } = contractWith({ ownOrigin: server.origin }).info;
     const program = writeProgram(description, before, temporaryFolder());
     const { code } = await runProcess(command, [program], { KEY: "sok_any" });
@@ -65,6 +65,15 @@ describe("the introduction's program", () => {
     expect(server.arrivals.map(({ request }) => request)).toEqual([list, list]);
     const [first = 0, second = 0] = server.arrivals.map(({ atMs }) => atMs);
     expect(second - first).toBeGreaterThan(1_900);
+  });
+
+  it.for(LISTS.slice(0, 2))("%s fails at once after a used-up day", async ([before, command], { expect }) => {
+    const server = await startBusyServer("70000");
+    const { description } = contractWith({ ownOrigin: server.origin }).info;
+    const program = writeProgram(description, before, temporaryFolder());
+    const { code } = await runProcess(command, [program], { KEY: "sok_any" });
+    server.close();
+    expect([code !== 0, server.arrivals.length]).toEqual([true, 1]);
   });
 
   it("that cancels needs the id of an order, and cancels no other", async ({ expect }) => {
