@@ -37,11 +37,11 @@ export async function compile(folder: string): Promise<string> {
   return out + err;
 }
 
-/** Runs a program with new keys, orders 1 and 2, and returns its outcome. */
+/** Runs a program with new keys, orders 1, 2 and 9007199254740993, and returns its outcome. */
 export async function run(program: string, folder: string, service: Service): Promise<unknown> {
   await service.db
     .prepare(
-      "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, 7, 1, null, null, 'shipped')",
+      "insert or replace into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, '2026-11-24T09:00:00.000Z', 0, 'pending'), (2, 7, 1, null, null, 'shipped'), (9007199254740993, 7, 1, null, null, 'pending')",
     )
     .run();
   const usable = await service.createKey();
@@ -69,6 +69,8 @@ export const EXPECTED = {
   listed: [
     { id: 1, petId: 7, quantity: 2, shipDate: "2026-11-24T09:00:00.000Z", complete: false },
     { id: 2, petId: 7, quantity: 1 },
+    // docs/clients.md warns of this: the id of another order.
+    { id: 9007199254740992, petId: 7, quantity: 1 },
   ],
   hasEtag: true,
   cancelled: 204,
