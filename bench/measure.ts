@@ -1,8 +1,10 @@
 /** Measures the CPU time and the speed of each case in short bursts, and counts its costs in another run. */
 
+import { isAlwaysLogged } from "../src/worker/platform/log.ts";
 import { cpuMsOf } from "../test/support/workerd-process.ts";
 import { type Case, casesOfOthers, prepareService } from "./cases.ts";
 import { send, sendExpecting } from "./load.ts";
+import { SAMPLED_LINES } from "./prices.ts";
 import { type MeasuredWorker, SERVICE, startBench } from "./service.ts";
 import { shuffled } from "./statistics.ts";
 import type { Costs } from "./worker/costs.ts";
@@ -69,8 +71,8 @@ export type RequestCosts = {
   readonly costs: Costs;
   /** How long an object is active for the request: its share of the burst. Zero without an object. */
   readonly objectActiveMs: number;
-  /** Only the service writes a line for each request. */
-  readonly logLines: number;
+  /** Only the service writes a line for each request. With `LOG_REQUESTS = "1/100"`, fewer are `sampled`. */
+  readonly logLines: { readonly all: number; readonly sampled: number };
 };
 
 /** By id of the case. */
@@ -91,13 +93,17 @@ export async function measureCosts(
       onStep(name);
       measured.set(id, {
         ...(await measureBurst(service.url(worker), spec, status)),
-        logLines: worker === SERVICE ? 1 : 0,
+        logLines: worker === SERVICE ? { all: 1, sampled: sampledLines(status) } : { all: 0, sampled: 0 },
       });
     }
     return measured;
   } finally {
     await service.close();
   }
+}
+
+function sampledLines(status: number): number {
+  return isAlwaysLogged({ method: "GET", status }) ? 1 : SAMPLED_LINES;
 }
 
 async function measureBurst(

@@ -31,6 +31,9 @@ export type Usage = {
   readonly logLines: number;
 };
 
+/** With `LOG_REQUESTS = "1/100"`, of requests that have a line by chance only. */
+export const SAMPLED_LINES = 1 / 100;
+
 /** The price of a million requests of this kind. */
 export function dollarsPerMillion({ costs, objectActiveMs, cpuMs, logLines }: Usage): number {
   return (

@@ -38,6 +38,7 @@ const costColumns: Column<CaseResult>[] = [
   { head: "rows read", cell: ({ costs }) => count(costs.objectRowsRead + costs.d1RowsRead) },
   { head: "rows written", cell: ({ costs }) => count(costs.objectRowsWritten + costs.d1RowsWritten) },
   { head: "$ a million", cell: (row) => row.dollarsPerMillion.toFixed(2) },
+  { head: "$ at 1/100", cell: (row) => row.sampledDollarsPerMillion.toFixed(2) },
 ];
 
 const guaranteeColumns: Column<CaseResult>[] = [
@@ -85,7 +86,7 @@ function notes({ rounds, requests }: Plan, hasGuarantees: boolean): string[] {
       ? "CPU: of workerd, with its local D1, Durable Objects and bindings. Of a call in memory: ratio within a round, and its quartiles."
       : "CPU time is left out, because this system has no /proc.",
     `Calls, queries and rows: per request in a burst of ${BURST_REQUESTS} on a key with that limit, the limiter's idle flush included.`,
-    `Dollars: Cloudflare's prices of ${PRICES.date}, beyond what the plan includes, for the burst and all CPU time of workerd.`,
+    `Dollars: Cloudflare's prices of ${PRICES.date}, beyond what the plan includes, for the burst and all CPU time of workerd; at 1/100: with that LOG_REQUESTS.`,
     "Cloudflare's binding is Miniflare's emulation: one counter here, one for each location when deployed.",
     ...(hasGuarantees ? guaranteed : []),
   ];

@@ -13,6 +13,8 @@ export type CaseResult = RequestCosts & {
   readonly cpu?: { readonly msPerRequest: Spread; readonly ofMemoryObject: Spread };
   readonly p50Ms: Spread;
   readonly dollarsPerMillion: number;
+  /** With `LOG_REQUESTS = "1/100"`. */
+  readonly sampledDollarsPerMillion: number;
   /** Only a limiter has them, in a full run. */
   readonly guarantees?: Guarantees;
 };
@@ -34,6 +36,9 @@ export function caseResults(
     if (burst === undefined) throw new Error(`the costs of "${name}" were not counted`);
     const hasCpu = cpuMs.length > 0;
     const cpu = hasCpu && { msPerRequest: spreadOf(cpuMs), ofMemoryObject: ratiosOf(cpuMs, memoryMs) };
+    const cpuMsPerRequest = cpu ? cpu.msPerRequest.median : undefined;
+    const dollarsWith = (logLines: number) =>
+      dollarsPerMillion({ ...burst, logLines, cpuMs: cpuMsPerRequest });
     const tested = guarantees.get(id);
     return {
       id,
@@ -41,7 +46,8 @@ export function caseResults(
       ...(cpu && { cpu }),
       p50Ms: spreadOf(p50Ms),
       ...burst,
-      dollarsPerMillion: dollarsPerMillion({ ...burst, cpuMs: cpu ? cpu.msPerRequest.median : undefined }),
+      dollarsPerMillion: dollarsWith(burst.logLines.all),
+      sampledDollarsPerMillion: dollarsWith(burst.logLines.sampled),
       ...(tested && { guarantees: tested }),
     };
   });

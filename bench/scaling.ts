@@ -1,5 +1,5 @@
 /** `--scaling`: what a month costs and which limit comes first as keys and traffic grow, from counts that tests measure (docs/performance.md). */
-import { OBJECT_GB, PRICES } from "./prices.ts";
+import { OBJECT_GB, PRICES, SAMPLED_LINES } from "./prices.ts";
 import { type Column, tableOf } from "./table.ts";
 
 const DAYS_PER_MONTH = 30;
@@ -104,7 +104,9 @@ export type Scale = {
   readonly keys: number;
   readonly traffic: string;
   readonly use: Use;
-  readonly dollars: Readonly<Record<"worker" | "logs" | "objects" | "objectRows" | "d1" | "storage", number>>;
+  readonly dollars: Readonly<
+    Record<"worker" | "logs" | "sampledLogs" | "objects" | "objectRows" | "d1" | "storage", number>
+  >;
 };
 
 /** What all keys use in a day. Storage is that after all days. */
@@ -157,11 +159,12 @@ function useOf(keys: number, shape: Shape): Use {
 function dollarsOf(use: Use): Scale["dollars"] {
   const storage = (item: "d1Storage" | "objectStorage") =>
     PRICES[item] * Math.max(0, use[item] - INCLUDED[item]);
-  const billed = (item: Item, price: number) =>
-    (price * Math.max(0, DAYS_PER_MONTH * use[item] - INCLUDED[item])) / 1e6;
+  const billed = (item: Item, price: number, share = 1) =>
+    (price * Math.max(0, DAYS_PER_MONTH * share * use[item] - INCLUDED[item])) / 1e6;
   return {
     worker: billed("workerRequests", PRICES.workerRequests) + billed("workerCpuMs", PRICES.workerCpuMs),
     logs: billed("logLines", PRICES.logLines),
+    sampledLogs: billed("logLines", PRICES.logLines, SAMPLED_LINES),
     objects: billed("objectCalls", PRICES.objectCalls) + billed("objectGbSeconds", PRICES.objectGbSeconds),
     objectRows: billed("objectRowsWritten", PRICES.rowsWritten),
     d1: billed("d1RowsRead", PRICES.rowsRead) + billed("d1RowsWritten", PRICES.rowsWritten),
@@ -195,7 +198,10 @@ const head: Column<Scale>[] = [
   { head: "keys", cell: ({ keys }) => keys.toLocaleString("en") },
 ];
 
-const total = ({ dollars }: Scale) => Object.values(dollars).reduce((sum, each) => sum + each, PLAN_DOLLARS);
+const total = ({ dollars: { sampledLogs: _, ...billed } }: Scale) =>
+  Object.values(billed).reduce((sum, each) => sum + each, PLAN_DOLLARS);
+
+const sampledTotal = (scale: Scale) => total(scale) - scale.dollars.logs + scale.dollars.sampledLogs;
 
 const costColumns: Column<Scale>[] = [
   ...head,
@@ -207,6 +213,8 @@ const costColumns: Column<Scale>[] = [
   { head: "D1 $", cell: ({ dollars }) => dollar(dollars.d1) },
   { head: "storage $", cell: ({ dollars }) => dollar(dollars.storage) },
   { head: "month $", cell: (scale) => dollar(total(scale)) },
+  { head: "logs at 1/100 $", cell: ({ dollars }) => dollar(dollars.sampledLogs) },
+  { head: "month $", cell: (scale) => dollar(sampledTotal(scale)) },
 ];
 
 const limitColumns: Column<Scale>[] = [

@@ -18,7 +18,7 @@ import type { AppEnv } from "./context.ts";
 import { hasNoTables, isDatabaseFull, isDatabaseOutage, MAKE_TABLES } from "./db/database.ts";
 import { MacKeys } from "./key/mac.ts";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./platform/errors.ts";
-import { logError, logRequest, type RequestLine } from "./platform/log.ts";
+import { logError, logRequest, type RequestLine, weightOf } from "./platform/log.ts";
 import { wasSentOverHttps } from "./platform/request-url.ts";
 import { settingsOf } from "./platform/settings.ts";
 import { TimeoutError } from "./platform/with-timeout.ts";
@@ -121,16 +121,17 @@ async function answer(c: Context<AppEnv>, next: Next): Promise<void> {
   headers.set("X-Request-Id", requestId);
   attachRateLimitHeaders(headers);
   attachSecurityHeaders(headers, isOfConsole(c.req.path));
+  const request = { requestId, method: c.req.method, status: c.res.status, ...operatorOf(c) };
+  const weight = weightOf(request, settingsOf(c.env).logsOneIn);
+  if (weight === 0) return;
   const refusal = c.get("refusal");
   const doneAtMs = Date.now();
   logRequest({
-    requestId,
-    method: c.req.method,
+    ...request,
     route: routePath(c, -1),
-    status: c.res.status,
     durationMs: doneAtMs - receivedAtMs,
+    weight,
     ...decisionOf(c),
-    ...operatorOf(c),
     ...stepTimes(c, receivedAtMs, doneAtMs),
     ...(refusal === undefined ? {} : { ...refusal, network: clientAddress(c) }),
   });

@@ -89,7 +89,14 @@ describe("a log line", () => {
   });
 
   it("masks secrets in the members of a request line", ({ expect }) => {
-    logRequest({ requestId: "1", method: `GET ${KEY}`, route: `/v1/${KEY}`, status: 200, durationMs: 1 });
+    logRequest({
+      requestId: "1",
+      method: `GET ${KEY}`,
+      route: `/v1/${KEY}`,
+      status: 200,
+      durationMs: 1,
+      weight: 1,
+    });
     expect(JSON.parse(logged())).toEqual({
       event: "request",
       requestId: "1",
@@ -97,6 +104,7 @@ describe("a log line", () => {
       route: "/v1/sok_***",
       status: 200,
       durationMs: 1,
+      weight: 1,
     });
   });
 

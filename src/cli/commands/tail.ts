@@ -15,7 +15,7 @@ export type TailFilter = { readonly key?: string; readonly status?: string; read
 
 export function addTailCommand(program: Command, session: Session): void {
   const does =
-    "Print the requests of a deployment as they are answered, until Ctrl-C. wrangler has to be signed in.";
+    "Print the requests of a deployment that have a log line (LOG_REQUESTS) as they are answered, until Ctrl-C. wrangler has to be signed in.";
   addCommand(program, "tail", does, "tail --status 429", "tail --env staging --key acme")
     .option("--env <name>", "the environment of wrangler.toml; default: production", "")
     .option("--key <key>", "only the requests of this key")
@@ -92,10 +92,11 @@ export function isWanted({ keyId, status, requestId }: RequestLine, filter: Tail
   return isStatus && (filter.key ?? keyId) === keyId && (filter.request ?? requestId) === requestId;
 }
 
-/** Writes the time (UTC), status, request, key, duration, reason of a refusal, and request id. */
+/** Writes the time (UTC), status, request, key, duration, reason of a refusal, weight above 1, request id. */
 export function formatRequest(line: LoggedRequest): string {
-  const { at, status, method, route, keyId, durationMs, verdict, reason, requestId } = line;
+  const { at, status, method, route, keyId, durationMs, verdict, reason, weight, requestId } = line;
   const why = reason ?? (verdict === "admitted" ? undefined : verdict);
-  const parts = [at.slice(11, 19), status, method, route, keyId, `${durationMs} ms`, why, requestId];
+  const stands = weight > 1 ? `1 in ${weight}` : undefined;
+  const parts = [at.slice(11, 19), status, method, route, keyId, `${durationMs} ms`, why, stands, requestId];
   return parts.filter((part) => part !== undefined).join("  ");
 }

@@ -57,6 +57,8 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
       await writeReport(openDatabase(this.env.DB), key, hours, bans, alerts);
       if (alerts.length > 0) this.alertsStored();
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
+      for (const { percent, window } of thresholds)
+        logEvent("usage_reached", { keyId: key, percent, used: window.used, limit: window.limit });
     } catch (thrown) {
       logError("usage_report_failed", thrown, { keyId: key, hours: hours.length });
       throw thrown;

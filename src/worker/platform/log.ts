@@ -5,17 +5,19 @@ import { causesOf } from "./errors.ts";
 export type RequestLine = {
   readonly requestId: string;
   readonly method: string;
+  readonly status: number;
+  /** The caller of /admin or /console, as the audit log names the caller. */
+  readonly operator?: string;
   /** The pattern that matched (`/v1/store/orders/:orderId`), never the path itself. */
   readonly route: string;
-  readonly status: number;
   readonly durationMs: number;
+  /** How many requests the line stands for. */
+  readonly weight: number;
   readonly keyId?: string;
   readonly plan?: string;
   readonly verdict?: Counted["kind"];
   /** The value of `X-RateLimit-Remaining`. */
   readonly remaining?: number;
-  /** The caller of /admin or /console, as the audit log names the caller. */
-  readonly operator?: string;
   /** How much of the day's limit is used, in whole percent. */
   readonly dayPercent?: number;
   /**
@@ -32,6 +34,21 @@ export type RequestLine = {
 
 /** Longer texts in a line are cut. */
 const MAX_TEXT_CHARS = 4_000;
+
+/** What decides whether a request has a line. */
+type Logged = Pick<RequestLine, "requestId" | "method" | "status" | "operator">;
+
+/** Refusals, errors, operators and cancels always have a line, whatever `LOG_REQUESTS` says. */
+export function isAlwaysLogged({ method, status, operator }: Omit<Logged, "requestId">): boolean {
+  const isRefused = status === 401 || status === 403 || status === 429;
+  return isRefused || status >= 500 || operator !== undefined || method === "DELETE";
+}
+
+/** How many requests a line stands for: 0, 1 or `oneIn`. The random request id decides. A `oneIn` of 0 is none. */
+export function weightOf(line: Logged, oneIn: number): number {
+  if (oneIn === 1 || isAlwaysLogged(line)) return 1;
+  return Number.parseInt(line.requestId.slice(0, 8), 16) % oneIn === 0 ? oneIn : 0;
+}
 
 export function logRequest(line: RequestLine): void {
   console.log(serialise({ event: "request", ...line }));

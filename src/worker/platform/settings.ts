@@ -69,6 +69,13 @@ function wholeNumber(min: number, max: number, unit: "days" | "seconds") {
   );
 }
 
+/** Returns N of "1/N": one in N requests. */
+const ONE_IN = v.pipe(
+  v.string(),
+  v.regex(/^1\/[1-9]\d{0,4}$/),
+  v.transform((text) => Number(text.slice(2))),
+);
+
 const MAX_RETENTION_DAYS = 3_650;
 export const USAGE_RETENTION_DAYS = 400;
 const RETENTION_DAYS = wholeNumber(1, MAX_RETENTION_DAYS, "days");
@@ -102,6 +109,10 @@ const SCHEMAS = {
     v.pipe(v.string(), v.regex(/^[\w.-]{1,24}$/)),
     "must have 1 to 24 letters, digits, dots, hyphens or underscores",
   ),
+  LOG_REQUESTS: v.message(
+    v.union([v.picklist(["all", "refused"]), ONE_IN]),
+    'must be "all", "refused" or a share from 1/1 to 1/99999, such as 1/100',
+  ),
   /** RFC 9745: a sunset never comes before the deprecation. */
   PETS_SUNSET_DATE: v.message(
     v.pipe(v.string(), v.check(isDate), v.minValue(PETS_DEPRECATED_DATE)),
@@ -124,6 +135,11 @@ const SCHEMAS = {
   /** The list of customers shows the last 30 days. */
   USAGE_RETENTION_DAYS: wholeNumber(30, MAX_RETENTION_DAYS, "days"),
 };
+
+function oneIn(logged: "all" | "refused" | number): number {
+  if (typeof logged === "number") return logged;
+  return logged === "all" ? 1 : 0;
+}
 
 type Name = keyof typeof SCHEMAS;
 
@@ -239,6 +255,8 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     environmentName: read("ENVIRONMENT_NAME"),
     /** Origins that may call from a browser. By default none may. */
     corsOrigins: read("CORS_ORIGINS") ?? [],
+    /** Of the requests that are not always logged, one in so many has a line. 0: none has. */
+    logsOneIn: oneIn(read("LOG_REQUESTS") ?? "all"),
     /** A limiter loads an older policy again, behind its answer. */
     policyRefreshSeconds: read("POLICY_REFRESH_SECONDS") ?? 600,
     /** Whether the database has read replication, so that lists are read from the nearest copy (ADR-19). */

@@ -23,6 +23,7 @@ const REQUEST = {
   route: "/v1/store/orders",
   status: 429,
   durationMs: 12,
+  weight: 1,
   keyId: "key_0NGqxR8a1b2c",
   verdict: "limited",
 } as const;
@@ -66,6 +67,10 @@ describe("an event of wrangler tail", () => {
   it.for([
     [LOGGED, `10:42:07  429  GET  /v1/store/orders  key_0NGqxR8a1b2c  12 ms  limited  ${REQUEST.requestId}`],
     [
+      { ...LOGGED, status: 200, verdict: "admitted", weight: 100 },
+      `10:42:07  200  GET  /v1/store/orders  key_0NGqxR8a1b2c  12 ms  1 in 100  ${REQUEST.requestId}`,
+    ],
+    [
       { ...LOGGED, status: 200, verdict: "admitted" },
       `10:42:07  200  GET  /v1/store/orders  key_0NGqxR8a1b2c  12 ms  ${REQUEST.requestId}`,
     ],
@@ -77,6 +82,7 @@ describe("an event of wrangler tail", () => {
         route: "/*",
         status: 401,
         durationMs: 0,
+        weight: 1,
         reason: "missing",
       },
       "10:42:07  401  GET  /*  0 ms  missing  r",
