@@ -18,6 +18,7 @@ import { printResults } from "./report.ts";
 import { caseResults, type Results } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
 import { buildLimiters, buildService, YOURS } from "./service.ts";
+import { measureStart, printStart } from "./start.ts";
 
 const FULL: Plan = { requests: 300, rounds: 70 };
 const QUICK: Plan = { requests: 200, rounds: 7 };
@@ -30,13 +31,14 @@ type Options = {
   readonly pages?: true;
   readonly far?: string;
   readonly scaling?: true;
+  readonly start?: true | readonly string[];
   readonly json?: true;
 };
 
 async function run(options: Options): Promise<Results> {
   const { quick: isQuick = false, lists: hasOnlyLists = false } = options;
   const plan = isQuick ? QUICK : FULL;
-  const file = options.limiter && resolve(process.env.INIT_CWD ?? process.cwd(), options.limiter);
+  const file = options.limiter && fromCaller(options.limiter);
   const service = await buildService();
   const others = hasOnlyLists ? [] : await buildLimiters(file);
   const workers = { service, others };
@@ -51,6 +53,11 @@ async function run(options: Options): Promise<Results> {
   const costs = await measureCosts(workers, onStep);
   const guarantees = hasGuarantees ? await testGuarantees(tested, onStep) : new Map();
   return { plan, cases: caseResults(speeds, costs, guarantees), lists };
+}
+
+/** npm changes to the project's folder. */
+function fromCaller(path: string): string {
+  return resolve(process.env.INIT_CWD ?? process.cwd(), path);
 }
 
 function onStep(name: string): void {
@@ -68,13 +75,18 @@ async function measure(options: Options): Promise<void> {
     return options.json ? printJson({ pages: results }) : printPages(results);
   }
   if (options.far !== undefined) {
-    const results = await measureFar(resolve(process.env.INIT_CWD ?? process.cwd(), options.far), onStep);
+    const results = await measureFar(fromCaller(options.far), onStep);
     onStep("a fleet of isolates, simulated");
     const fleet = await simulateFleet();
     if (options.json) return printJson({ far: results, fleet });
     printFar(results);
     console.log();
     return printFleet(fleet);
+  }
+  if (options.start) {
+    const folders = options.start === true ? [] : options.start;
+    const results = await measureStart(folders.map(fromCaller), onStep);
+    return options.json ? printJson({ start: results }) : printStart(results);
   }
   const results = await run(options);
   if (options.json) printJson(results);
@@ -120,6 +132,12 @@ const program = new Command("npm run bench --")
       "--far <checkout>",
       "only lists with D1 and the objects far away, beside the service of another checkout",
     ).conflicts(["lists", "regions", "scaling", "pages"]),
+  )
+  .addOption(
+    new Option(
+      "--start [folders...]",
+      "only the start of an isolate, also of bundles of other commits (docs/performance.md)",
+    ).conflicts(["lists", "regions", "scaling", "pages", "far"]),
   )
   .option("--json", "the results as JSON")
   .action(measure);

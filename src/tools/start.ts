@@ -121,6 +121,7 @@ async function runWorker({ port, ip }: Options, persist: string, varsFile: strin
     envFiles: [varsFile],
     // wrangler.toml has the name of production.
     bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } },
+    build: { minify: false }, // so that the stacks in the log have names
     dev: {
       remote: false,
       server: { port, hostname: ip },

@@ -3,20 +3,23 @@ import { cpSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { afterAll, beforeAll, describe, it } from "vitest";
+import { convertV4MiniflareOptions, Miniflare } from "miniflare";
+import { afterAll, beforeAll, describe, type ExpectStatic, it, vi } from "vitest";
 import { type Finished, PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
+import { COMPATIBILITY_DATE } from "../support/database.ts";
+import { inventKey } from "../support/mint.ts";
 
 const project = temporaryFolder();
 const DATABASE_ID = "5a1c7e0e-0000-0000-0000-000000000001";
 const database = new DatabaseSync(":memory:");
 
 type Upload = Record<string, unknown>;
-let requests: { line: string; body: Upload }[] = [];
+let requests: { line: string; body: Upload; files: Map<string, string> }[] = [];
 
 const api = createServer(async (request, response) => {
   const path = (request.url ?? "").replace(/^\/client\/v4(\/accounts\/\w+)?/, "");
-  const body = await bodyOf(request);
-  requests.push({ line: `${request.method} ${path.replace(/\?.*/, "")}`, body });
+  const { body, files } = await bodyOf(request);
+  requests.push({ line: `${request.method} ${path.replace(/\?.*/, "")}`, body, files });
   const { status = 200, result, error } = answer(`${request.method} ${path}`, body);
   response.writeHead(status, { "Content-Type": "application/json" });
   response.end(JSON.stringify({ success: !error, errors: error ? [error] : [], messages: [], result }));
@@ -52,15 +55,18 @@ function query(sql: string): Answer {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<Upload> {
+/** `files`: what is uploaded beside the metadata, by the name of the file. */
+async function bodyOf(request: IncomingMessage): Promise<{ body: Upload; files: Map<string, string> }> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const bytes = Buffer.concat(chunks);
   const type = request.headers["content-type"] ?? "";
-  if (bytes.length === 0) return {};
-  if (!type.startsWith("multipart/form-data")) return JSON.parse(bytes.toString());
+  const files = new Map<string, string>();
+  if (bytes.length === 0) return { body: {}, files };
+  if (!type.startsWith("multipart/form-data")) return { body: JSON.parse(bytes.toString()), files };
   const form = await new Response(bytes, { headers: { "Content-Type": type } }).formData();
-  return JSON.parse(String(form.get("metadata")));
+  for (const part of form.values()) if (part instanceof File) files.set(part.name, await part.text());
+  return { body: JSON.parse(String(form.get("metadata"))), files };
 }
 
 beforeAll(async () => {
@@ -109,6 +115,50 @@ function withDatabaseAndDomain(toml: string): string {
     );
 }
 
+/** Runs what was uploaded, on a database without tables, and asks which lines of src an error came from. */
+async function expectReadableStacks(expect: ExpectStatic, files: ReadonlyMap<string, string>) {
+  expect([...files.keys()]).toEqual(expect.arrayContaining(["index.js", "index.js.map"]));
+  const modules = [...files]
+    .filter(([name]) => !name.endsWith(".map"))
+    .map(
+      ([path, contents]) => ({ type: path.endsWith(".js") ? "ESModule" : "Text", path, contents }) as const,
+    )
+    .toSorted((a) => (a.type === "ESModule" ? -1 : 1));
+  const lines: string[] = [];
+  const miniflare = new Miniflare(
+    convertV4MiniflareOptions({
+      modules,
+      compatibilityDate: COMPATIBILITY_DATE,
+      d1Databases: { DB: "deployed" },
+      durableObjects: { KEY_LIMITER: { className: "KeyLimiter", useSQLite: true } },
+      handleStructuredLogs: ({ message }) => {
+        lines.push(message);
+      },
+    }),
+  );
+  try {
+    const headers = { Authorization: `Bearer ${await inventKey()}` };
+    const response = await fetch(new URL("/v1/store/orders", await miniflare.ready), { headers });
+    expect(response.status).toBe(500);
+    await vi.waitFor(() => expect(lines.join()).toContain('"request_failed"'));
+  } finally {
+    await miniflare.dispose();
+  }
+  const line = lines.find((each) => each.includes('"request_failed"')) ?? "";
+  expect(line).not.toContain("src/worker");
+  const { out, code } = await runProcess(
+    "npm",
+    ["run", "-s", "stack"],
+    {},
+    {
+      cwd: project,
+      input: line,
+    },
+  );
+  expect(code).toBe(0);
+  expect(out).toMatch(/\(src\/worker\/key\/mac\.ts:\d+:\d+\)/);
+}
+
 describe("npm run deploy", () => {
   it("asks Cloudflare for nothing while wrangler.toml is as published", async ({ expect }) => {
     const { code, err, lines } = await deploy((toml) => toml);
@@ -153,6 +203,7 @@ describe("npm run deploy", () => {
       ]),
       migrations: { steps: [{ new_sqlite_classes: ["KeyLimiter"] }] },
     });
+    await expectReadableStacks(expect, requests[upload]?.files ?? new Map());
     const domain = requests.find(({ line }) => line.endsWith("/domains/records"));
     expect(domain?.body).toMatchObject({ origins: [{ hostname: "api.example.com" }] });
   });
