@@ -1,4 +1,5 @@
-/** HTTP clients with their defaults, each with its own Free key. None is banned; patient ones lose none. */
+/** HTTP clients with their defaults, each with its own Free key: the rows of docs/clients.md that can be run. */
+import { execFile, spawnSync } from "node:child_process";
 import axios from "axios";
 import axiosRetry from "axios-retry";
 import fetchRetry from "fetch-retry";
@@ -41,6 +42,53 @@ const HASTY: Readonly<Record<string, Get>> = {
 };
 const CLIENTS = { ...PATIENT, ...HASTY };
 
+const PYTHON = `
+import sys
+from multiprocessing.pool import ThreadPool
+from urllib3 import PoolManager
+url, key, times = sys.argv[1:]
+http = PoolManager(maxsize=int(times), headers={"Authorization": "Bearer " + key})
+ask = lambda _: http.request("GET", url).status
+for status in ThreadPool(int(times)).imap_unordered(ask, range(int(times))):
+    print(status, flush=True)
+`;
+const hasUrllib3 = spawnSync("python3", ["-c", "import urllib3"]).status === 0;
+
+/** Programs that print the status of each of their requests, which they send at once. */
+const PROGRAMS: Readonly<Record<string, (key: string, times: number) => readonly [string, ...string[]]>> = {
+  curl: (key, times) => {
+    const header = `Authorization: Bearer ${key}`;
+    const options = [
+      "--silent",
+      "--fail",
+      "--retry",
+      "5",
+      "--write-out",
+      "%{http_code}\\n",
+      "--header",
+      header,
+    ];
+    const parallel = ["--parallel", "--parallel-immediate", "--parallel-max", `${times}`];
+    return ["curl", ...options, ...parallel, ...Array.from({ length: times }, petUrl)];
+  },
+  ...(hasUrllib3 && {
+    "Python's urllib3": (key, times) => ["python3", "-c", PYTHON, petUrl(), key, `${times}`],
+  }),
+};
+/** After a used-up day: who has ended after 12 seconds. The others wait, for hours or for their own time. */
+const ENDS_AFTER_A_DAY: Readonly<Record<string, boolean>> = {
+  curl: false,
+  ...(hasUrllib3 && { "Python's urllib3": false }),
+  ky: false,
+  got: false,
+  axios: false,
+  undici: false,
+  "p-retry": false,
+  "fetch-retry": true,
+  superagent: true,
+};
+const DAY_MS = 12_000;
+
 type Outcome = { readonly through: number; readonly isBanned: boolean };
 
 let service: Workerd;
@@ -61,8 +109,11 @@ beforeAll(async () => {
       inTurn(() => statusOf(get, key), 0),
     ),
   ]);
+  const programs = Object.keys(PROGRAMS).map((name) =>
+    note(`${name}, at once`, 0, (key) => statusesOf(name, key, REQUESTS)),
+  );
   const loop = note("a loop", 0, (key) => inTurn(() => statusOf(fetch, key), 150));
-  [warning] = await Promise.all([pollUntilBanned(), ...all, loop]);
+  [warning] = await Promise.all([pollUntilBanned(), ...all, ...programs, loop]);
 }, 240_000);
 
 afterAll(async () => {
@@ -95,6 +146,24 @@ async function statusOf(get: Get, key: string): Promise<number | undefined> {
   const answer = await get(petUrl(), optionsWith(key)).catch((thrown: unknown) => thrown);
   const told = answer as Told; // each client's response or error has at least one of the members
   return told.status ?? told.statusCode ?? told.response?.status ?? told.response?.statusCode;
+}
+
+/** Ends a program that is not done in time. */
+function statusesOf(name: string, key: string, times: number, timeout?: number): Promise<number[]> {
+  const [file = "", ...args] = PROGRAMS[name]?.(key, times) ?? [];
+  return new Promise((resolve) => {
+    execFile(file, args, { timeout }, (_, out) => resolve(out.split("\n").filter(Boolean).map(Number)));
+  });
+}
+
+/** Whether a client whose day is used up has ended. */
+async function hasEnded(name: string): Promise<boolean> {
+  const { key } = await service.createKey({ plan: "free", perDay: 1 });
+  await askOnce(key);
+  if (name in PROGRAMS) return (await statusesOf(name, key, 1, DAY_MS)).length > 0;
+  const get = CLIENTS[name];
+  if (get === undefined) throw new Error(`no client ${name}`);
+  return Promise.race([statusOf(get, key).then(() => true), pause(DAY_MS).then(() => false)]);
 }
 
 async function askOnce(key: string): Promise<{ readonly code: string; readonly message: string }> {
@@ -130,6 +199,10 @@ describe("90 requests with a Free key", () => {
     expect(outcomes.get(name)).toMatchObject({ isBanned: false });
   });
 
+  it.for(Object.keys(PROGRAMS))("of %s, at once, all get through", (name, { expect }) => {
+    expect(outcomes.get(`${name}, at once`)).toEqual({ through: REQUESTS, isBanned: false });
+  });
+
   it.for(Object.keys(PATIENT))("of %s all get through", (name, { expect }) => {
     expect(outcomes.get(`${name}, at once`)?.through).toBe(REQUESTS);
     expect(outcomes.get(`${name}, one by one`)?.through).toBe(REQUESTS);
@@ -139,5 +212,13 @@ describe("90 requests with a Free key", () => {
 describe("a poller every 250 ms", () => {
   it("is banned in the 20th second in which it goes on", ({ expect }) => {
     expect(warning).toMatch(/ 19 of the 20 seconds that lead to a ban are used\.$/);
+  });
+});
+
+describe("after a used-up day", () => {
+  it("only clients that do not read Retry-After end soon", async ({ expect }) => {
+    const names = Object.keys(ENDS_AFTER_A_DAY);
+    const ended = await Promise.all(names.map(async (name) => [name, await hasEnded(name)]));
+    expect(Object.fromEntries(ended)).toEqual(ENDS_AFTER_A_DAY);
   });
 });
