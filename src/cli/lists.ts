@@ -36,12 +36,19 @@ const FIGURES = [
   ...["admitted", "refused", "blocked=refusedWhileBanned"],
 ];
 type Total = { admitted: number; refused: number; refusedWhileBanned: number };
+type UsageHead = {
+  readonly from: string;
+  readonly to: string;
+  readonly asOf: string;
+  readonly unreachable: readonly string[];
+  readonly total: Total;
+};
 const USAGE: List = {
   rows: "rows",
   columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
-  heading: ({ from, to, asOf, total }: { from: string; to: string; asOf: string; total: Total }) =>
-    `${minuteOf(from)} to ${minuteOf(to)}, hours until ${minuteOf(asOf)}
-${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
+  heading: ({ from, to, asOf, unreachable, total }: UsageHead) =>
+    `${minuteOf(from)} to ${minuteOf(to)}, counted until ${minuteOf(asOf)}
+${unreachable.length > 0 ? `The limiters of ${unreachable.join(", ")} cannot be reached.\n` : ""}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
 };
 
 /** Lists by the id of their call. */

@@ -31,7 +31,7 @@ export type KeyOptions = {
   readonly perDay?: number | null;
   readonly status?: string;
   readonly expiresAt?: number;
-  /** Whether the key has a limiter, so that the admin API calls the limiter. */
+  /** Whether the key has been used, so that the admin API calls its limiter. */
   readonly used?: boolean;
 };
 
@@ -43,9 +43,9 @@ export function insertKey(minted: MintedKey, options: KeyOptions = {}): SqlState
   const { plan = "business", perMinute = null, perDay = null, status = "active", expiresAt = null } = options;
   return [
     [
-      `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at)
-       values (?, 'test', ?, ?, ?, ?, ?, 0)`,
-      ...[minted.id, plan, perMinute, perDay, status, expiresAt],
+      `insert into api_keys (id, name, plan, requests_per_minute, requests_per_day, status, expires_at, created_at, first_used_at)
+       values (?, 'test', ?, ?, ?, ?, ?, 0, ?)`,
+      ...[minted.id, plan, perMinute, perDay, status, expiresAt, options.used ? 1 : null],
     ],
     ...(options.used ? [["insert into limiters values (?)", minted.id] as const] : []),
     insertSecret(minted),

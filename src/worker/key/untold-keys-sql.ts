@@ -37,9 +37,12 @@ export function markUntold(keys: KeysToTell): Statement {
     on conflict do update set token = excluded.token`;
 }
 
+type KeyUse = { readonly id: string; readonly firstUsedAt: string | null };
+
 /** Whether a limiter of this key has read a policy. A call of another object would create the limiter. */
-export async function hasLimiter(db: Database, keyId: string): Promise<boolean> {
-  return (await db.get(sql`select 1 from limiters where key_id = ${keyId}`)) !== undefined;
+export async function hasLimiter(db: Database, { id, firstUsedAt }: KeyUse): Promise<boolean> {
+  if (firstUsedAt !== null) return true;
+  return (await db.get(sql`select 1 from limiters where key_id = ${id}`)) !== undefined;
 }
 
 export async function countUntoldKeys(db: Database): Promise<number> {

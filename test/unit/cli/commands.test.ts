@@ -60,6 +60,7 @@ const RANGE = {
   from: "2026-11-20T00:00:00Z",
   to: "2026-11-20T11:00:00Z",
   asOf: "2026-11-20T10:00:00Z",
+  unreachable: [],
   total: { keyCount: 1, ...FIGURES },
 };
 const HISTORY = {
@@ -218,7 +219,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       rows: [{ keyId: ID, keyName: "Paws", ownerName: "Ada", plan: "pro", percent: 0.4, ...FIGURES }],
       next: null,
     },
-    /^2026-11-20 00:00 to 2026-11-20 11:00, hours until 2026-11-20 10:00\n40 admitted, 2 refused, 1 blocked by bans\n\nkey name .*\nPaws +Ada +pro +0\.4 +40 +2 +1 +key_0NGqxR8a1b2c\n$/,
+    /^2026-11-20 00:00 to 2026-11-20 11:00, counted until 2026-11-20 10:00\n40 admitted, 2 refused, 1 blocked by bans\n\nkey name .*\nPaws +Ada +pro +0\.4 +40 +2 +1 +key_0NGqxR8a1b2c\n$/,
   ],
   [
     `usage ${ID} --since yesterday --by hour`,

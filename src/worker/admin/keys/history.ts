@@ -30,7 +30,7 @@ export async function findKeyHistory(
     events,
     next,
     hours: hours.filter((each) => each.refused + each.refusedWhileBanned > 0),
-    asOf: countedUntil(range, isReported),
+    asOf: countedUntil(range, isReported ? Date.now() : undefined),
   };
 }
 

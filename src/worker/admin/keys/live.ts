@@ -18,7 +18,7 @@ export async function look(
   const db = openDatabase(env.DB);
   const key = await requireKey(db, id);
   // An object stays where it was first called, so only a request of a client may create it.
-  if (!(await hasLimiter(db, id))) {
+  if (!(await hasLimiter(db, key))) {
     return { key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
   }
   const inspection = await reachLimiter(env, key, (limiter) => limiter[how]());

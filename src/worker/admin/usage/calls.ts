@@ -23,7 +23,8 @@ export const usageCalls = {
       answer: {
         ...RANGE,
         by: "key",
-        asOf: "2026-11-21T09:00:00Z",
+        asOf: "2026-11-21T10:50:07Z",
+        unreachable: [],
         rows: [
           {
             keyId: "key_0C8yRw3mQz1T",
@@ -64,6 +65,7 @@ export const keyUsageCalls = {
         ...RANGE,
         by: "hour",
         asOf: "2026-11-21T10:50:07Z",
+        unreachable: [],
         rows: [
           {
             start: "2026-11-21T10:00:00Z",

@@ -119,6 +119,12 @@ export const asOf = v.pipe(
     "All requests until this time are counted, if their limiters could reach the database. Of later requests, the figures lack at most a quarter of the day's.",
   ),
 );
+const unreachable = v.pipe(
+  v.array(v.string()),
+  v.description(
+    "A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. The latest requests of these keys are missing, because their limiters could not be reached.",
+  ),
+);
 const answered = { from: dateTime, to: dateTime, asOf };
 
 export const usageAnswer = v.strictObject({
@@ -127,6 +133,7 @@ export const usageAnswer = v.strictObject({
   rows: v.array(v.union([timeUsage, keyUsage, ownerUsage, planUsage])),
   total: v.strictObject({ keyCount: count, ...figures }),
   next,
+  unreachable,
 });
 export const keyUsageAnswer = v.strictObject({
   keyId: v.string(),
@@ -134,4 +141,5 @@ export const keyUsageAnswer = v.strictObject({
   by: v.picklist(USAGE_PERIODS),
   rows: v.array(v.union([hourUsage, timeUsage])),
   total: v.strictObject(figures),
+  unreachable,
 });

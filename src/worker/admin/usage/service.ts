@@ -9,9 +9,10 @@ import { hasLimiter } from "../../key/untold-keys-sql.ts";
 import { readMinutes } from "../../key/usage-day.ts";
 import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
-import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
+import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339, toUnixSeconds } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { requireKey } from "../keys/sql.ts";
+import { askLimiters, type Reported } from "./ask-limiters.ts";
 import {
   type HourUsage,
   type KeyUsageView,
@@ -42,6 +43,7 @@ type Answer<By, Row> = {
   readonly by: By;
   /** The limiters that could reach D1 have reported all requests until this time. */
   readonly asOf: string;
+  readonly unreachable: readonly string[];
   readonly rows: readonly Row[];
   readonly total: Total;
   readonly next: string | null;
@@ -67,16 +69,32 @@ const SORTS: Readonly<Record<UsageGroup, readonly UsageSort[]>> = {
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
-/** Reads the nearest copy of D1: sums take long, and never have the requests of this moment. */
-export function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
-  return readNearest(env, undefined, ({ db }) => findUsageIn(db, env, query));
+/**
+ * Limiters of few keys report first, and the primary has their reports. Else the nearest copy of D1 is read:
+ * sums take long, and have not the requests of this moment.
+ */
+export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
+  const { by, key, owner, plan } = query;
+  const filter = { ...rangeOf(env, query, by === "hour" ? "hour" : "day"), key, owner, plan };
+  const isOfNow = filter.toSeconds > nowSeconds();
+  const reported = isOfNow ? await askLimiters(env, filter) : undefined;
+  if (reported) return findUsageIn(openDatabase(env.DB), query, filter, reported);
+  return readNearest(env, undefined, ({ db }) => findUsageIn(db, query, filter, undefined));
 }
 
-async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Promise<Usage> {
-  const { by, key, owner, plan, limit } = query;
-  const range = rangeOf(env, query, by === "hour" ? "hour" : "day");
-  const filter = { ...range, key, owner, plan };
-  const about = { from: rfc3339(range.fromSeconds), to: rfc3339(range.toSeconds), asOf: countedUntil(range) };
+async function findUsageIn(
+  db: Database,
+  query: UsageQuery,
+  filter: UsageFilter,
+  reported: Reported | undefined,
+): Promise<Usage> {
+  const { by, limit } = query;
+  const about = {
+    from: rfc3339(filter.fromSeconds),
+    to: rfc3339(filter.toSeconds),
+    asOf: countedUntil(filter, reported?.unreachable.length === 0 ? reported.atMs : undefined),
+    unreachable: reported?.unreachable ?? [],
+  };
   if (by === "hour" || by === "day") {
     refuseOrder(query);
     const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
@@ -94,7 +112,7 @@ async function findUsageIn(db: Database, env: Bindings, query: UsageQuery): Prom
   await refuseTooMuch(db, filter, by);
   const order = `usage by ${by} ${sort} ${direction}`;
   const page = { sort, direction, after: fromCursor(order, query.after), limit };
-  const { rows, total } = await listGroups(db, by, filter, page, daysBegun(range));
+  const { rows, total } = await listGroups(db, by, filter, page, daysBegun(filter));
   const { shown, last } = pageOf(rows, limit);
   const next = toCursor(order, last);
   if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
@@ -185,7 +203,8 @@ export async function findUsageOfKey(
     keyId: id,
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
-    asOf: countedUntil(range, isReported),
+    asOf: countedUntil(range, isReported ? Date.now() : undefined),
+    unreachable: isReported ? [] : [id],
   };
   if (by === "day") {
     const rows = await listUsageOverTime(db, { ...range, key: id }, by);
@@ -210,8 +229,11 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
 }
 
 /** Makes the limiter of the key report now. Returns false if the limiter cannot be reached. */
-export async function reportNow(env: Bindings, key: LimiterAddress): Promise<boolean> {
-  if (!(await hasLimiter(openDatabase(env.DB), key.id))) return true;
+export async function reportNow(
+  env: Bindings,
+  key: LimiterAddress & Parameters<typeof hasLimiter>[1],
+): Promise<boolean> {
+  if (!(await hasLimiter(openDatabase(env.DB), key))) return true;
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }
 
@@ -248,9 +270,12 @@ export function lastHours(count: number): Range {
 }
 
 /** Returns the time until which all requests are counted. Limiters report once an hour, or more often. */
-export function countedUntil({ toSeconds }: Range, isReported = false): string {
-  const now = nowSeconds();
-  return rfc3339(Math.min(toSeconds, isReported ? now : startOf(now, HOUR_SECONDS) - HOUR_SECONDS));
+export function countedUntil({ toSeconds }: Range, reportedAtMs?: number): string {
+  const until =
+    reportedAtMs === undefined
+      ? startOf(nowSeconds(), HOUR_SECONDS) - HOUR_SECONDS
+      : toUnixSeconds(reportedAtMs);
+  return rfc3339(Math.min(toSeconds, until));
 }
 
 /** Counts the days of the range that have begun. A key has its daily limit from midnight on. */

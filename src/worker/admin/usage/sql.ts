@@ -3,6 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { limitsAt } from "../../key/limits-sql.ts";
+import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { HOUR_SQL } from "../../key/usage-day.ts";
 import { foldCase } from "../../text/text.ts";
 import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
@@ -61,6 +62,17 @@ export async function countKeys(db: Database, filter: UsageFilter): Promise<numb
     select count(*) as keyCount from api_keys k where ${isEverOf(sql`k.id`, filter)}
       and exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})`);
   return row?.keyCount ?? 0;
+}
+
+/** Lists the limiters of the keys that are or were of the filter, in any order. */
+export async function listLimiters(
+  db: Database,
+  filter: UsageFilter,
+  limit: number,
+): Promise<LimiterAddress[]> {
+  return db.all<LimiterAddress>(sql`
+    select k.id, k.location from limiters l cross join api_keys k on k.id = l.key_id
+    where ${isEverOf(sql`l.key_id`, filter)} limit ${limit}`);
 }
 
 type Page = {

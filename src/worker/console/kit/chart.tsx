@@ -32,10 +32,17 @@ export function RangeLinks({
   return <Presets links={links} />;
 }
 
-/** Says until when all requests are counted. */
-export function AsOf({ c, iso }: { readonly c: ConsoleContext; readonly iso: string }) {
+type AsOfProps = {
+  readonly c: ConsoleContext;
+  readonly iso: string;
+  readonly unreachable?: readonly string[];
+};
+
+/** Says until when all requests are counted, and which limiters could not say so. */
+export function AsOf({ c, iso, unreachable = [] }: AsOfProps) {
   return (
     <>
+      {unreachable.length > 0 && `The limiters of ${unreachable.join(", ")} cannot be reached. `}
       Counted until <Time iso={iso} />, and most of what came later.{" "}
       <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
     </>

@@ -75,7 +75,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
           empty="The keys of this customer have other owners now."
         />
         <p class="hint">
-          The last {DAYS} days. <AsOf c={c} iso={usage.asOf} />
+          The last {DAYS} days. <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} />
         </p>
       </section>
       <section>

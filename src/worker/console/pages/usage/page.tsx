@@ -95,9 +95,10 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
         <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
       )}
       <p class="hint">
-        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf c={c} iso={usage.asOf} /> A
-        day&apos;s percentage is that of the limit of that day; near is a day at 80 % or more. An owner has
-        the percentages of the key that comes closest to its limit.
+        From <Time iso={usage.from} /> to <Time iso={usage.to} />.{" "}
+        <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} /> A day&apos;s percentage is that of the
+        limit of that day; near is a day at 80 % or more. An owner has the percentages of the key that comes
+        closest to its limit.
       </p>
       <Pages c={c} next={usage.next} />
     </>,
