@@ -1,4 +1,5 @@
 /** Asks the service about the long numbers of a file: which ids are new, and what is stored near them. Pure. */
+import { clampToInt64 } from "../../../text/int64.ts";
 import { type LoadedOrder, MAX_ASKED } from "../loaded-order.ts";
 import type { NearAnswer, NearQuestion } from "../schema.ts";
 import { doubleRange, isBeyondDoubles, isOfDouble, MAX_SAFE_DIGITS, roundedFrom } from "./rounded.ts";
@@ -98,7 +99,8 @@ function askedOf(
   number: LongNumber,
   { from, to }: { readonly from: bigint; readonly to: bigint },
 ): AskedOrder {
-  return { ...number, from: String(from), to: String(to) };
+  // The doubles at both ends of int64 are also those of numbers beyond int64, which no order has.
+  return { ...number, from: String(clampToInt64(from)), to: String(clampToInt64(to)) };
 }
 
 /** Ids that are one double stand beside each other. */

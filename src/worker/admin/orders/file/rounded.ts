@@ -8,7 +8,6 @@ export type Range = { readonly from: bigint; readonly to: bigint };
 
 /** Each program keeps as many digits. */
 export const MAX_SAFE_DIGITS = 15;
-const MAX = 2n ** 63n - 1n;
 
 /** From 2^53 on, several integers are one double. */
 export function isBeyondDoubles(number: bigint): boolean {
@@ -35,8 +34,7 @@ export function roundedFrom(number: bigint): Range | undefined {
   if (unit === 1n || number % unit !== 0n) return isOfDouble(number) ? doubleRange(number) : undefined;
   // Some spreadsheets round a double, others put zeros after the 15th digit.
   const half = halfStep(number);
-  const to = number + unit - 1n + half;
-  return { from: number - unit / 2n - half, to: to > MAX ? MAX : to };
+  return { from: number - unit / 2n - half, to: number + unit - 1n + half };
 }
 
 function mirrored(range: Range | undefined): Range | undefined {
