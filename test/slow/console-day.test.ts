@@ -83,7 +83,7 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
     /^Paws production Paws & Co .*active business 1 \(< 0.1 %\)/,
   );
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(
-    /^Kitty Kafe staging no owner .*active pro 0 – – in 9 days …\w{4}$/,
+    /^Kitty Kafe staging no owner .*active pro – – – in 9 days …\w{4}$/,
   );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -136,9 +136,9 @@ async function ban(day: Day, id: string, secret: string) {
 
 async function readOverview({ page, expect }: Day) {
   await goTo(page, "Overview");
-  expect(await rowOf(page, "Live bans", "Paws")).toMatch(/in (1 h 5\d|2 h 0) min key in a public repository/);
-  expect(await rowOf(page, "Keys that expire soon", "Kitty")).toContain("in 9 days");
-  expect(await textOf(page)).toContain("The database and the limiters answer.");
+  const needs = (await textOf(page)).replace(/\s+/g, " ");
+  expect(needs).toMatch(/Paws.* is banned, which ends in (1 h 5\d|2 h 0) min: key in a public repository/);
+  expect(needs).toMatch(/Kitty.* expires in 9 days/);
   for (const range of ["24 hours", "7 days", "30 days"]) {
     await submit(page, page.getByRole("link", { name: range }));
     const text = await textOf(page);

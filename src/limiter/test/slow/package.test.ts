@@ -295,7 +295,7 @@ describe("the packed package", () => {
 
   it("runs in its user's tests, as the README sets them up", async ({ expect }) => {
     const vitest = join(ROOT, "node_modules/vitest/vitest.mjs");
-    const { stdout } = await run(process.execPath, [vitest, "run"], { cwd: folder });
+    const { stdout } = await run(process.execPath, [vitest, "run", "--testTimeout=60000"], { cwd: folder });
     expect(stdout).toMatch(/Tests.*1 passed/);
   });
 });
