@@ -178,48 +178,48 @@ CREATE TABLE `limiters` (
 -- The keys whose limiters have not been told of a change. Triggers write the rows in the transaction of the
 -- change, whoever makes the change. Each change sets a new token. Whoever told the limiter deletes the row
 -- only if the token is still the same.
-CREATE TABLE `untold_keys` (
+CREATE TABLE `outdated_keys` (
 	`key_id` text PRIMARY KEY NOT NULL,
 	`token` text DEFAULT (lower(hex(randomblob(8)))) NOT NULL
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 -- These columns are part of a policy.
-CREATE TRIGGER `api_keys_update_is_untold` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
+CREATE TRIGGER `api_keys_update_is_outdated` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
 	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `expires_at`, `banned_until`,
 	`ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN EXISTS (SELECT 1 FROM `limiters` WHERE `key_id` = NEW.`id`) BEGIN
-	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+	INSERT INTO `outdated_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
 -- SQLite fires no trigger for the row that INSERT OR REPLACE deletes. A key that was deleted can come back, too.
-CREATE TRIGGER `api_keys_insert_is_untold` AFTER INSERT ON `api_keys`
+CREATE TRIGGER `api_keys_insert_is_outdated` AFTER INSERT ON `api_keys`
 WHEN EXISTS (SELECT 1 FROM `limiters` WHERE `key_id` = NEW.`id`) BEGIN
-	INSERT INTO `untold_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+	INSERT INTO `outdated_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `key_secrets_insert_is_untold` AFTER INSERT ON `key_secrets` BEGIN
-	INSERT INTO `untold_keys` (`key_id`) SELECT `key_id` FROM `limiters` WHERE `key_id` = NEW.`key_id`
+CREATE TRIGGER `key_secrets_insert_is_outdated` AFTER INSERT ON `key_secrets` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `key_id` FROM `limiters` WHERE `key_id` = NEW.`key_id`
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `key_secrets_update_is_untold` AFTER UPDATE ON `key_secrets` BEGIN
-	INSERT INTO `untold_keys` (`key_id`) SELECT `key_id` FROM `limiters` WHERE `key_id` IN (OLD.`key_id`, NEW.`key_id`)
+CREATE TRIGGER `key_secrets_update_is_outdated` AFTER UPDATE ON `key_secrets` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `key_id` FROM `limiters` WHERE `key_id` IN (OLD.`key_id`, NEW.`key_id`)
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
 -- An ended secret decides nothing, so no limiter has to know that retention deletes its row.
-CREATE TRIGGER `key_secrets_delete_is_untold` AFTER DELETE ON `key_secrets`
+CREATE TRIGGER `key_secrets_delete_is_outdated` AFTER DELETE ON `key_secrets`
 WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch() BEGIN
-	INSERT INTO `untold_keys` (`key_id`) SELECT `key_id` FROM `limiters` WHERE `key_id` = OLD.`key_id`
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `key_id` FROM `limiters` WHERE `key_id` = OLD.`key_id`
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `plans_update_is_untold` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans` BEGIN
-	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `id` IN (SELECT `key_id` FROM `limiters`)
+CREATE TRIGGER `plans_update_is_outdated` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `id` IN (SELECT `key_id` FROM `limiters`)
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `plans_insert_is_untold` AFTER INSERT ON `plans` BEGIN
-	INSERT INTO `untold_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `id` IN (SELECT `key_id` FROM `limiters`)
+CREATE TRIGGER `plans_insert_is_outdated` AFTER INSERT ON `plans` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `id` IN (SELECT `key_id` FROM `limiters`)
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint

@@ -14,7 +14,7 @@ import { addCommand, groupOf, keyId, objectId, type Session, show, showKey } fro
 const LINES: Readonly<Record<string, string>> = {
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
-  "keys.tell_all": "keys tell --all",
+  "keys.refresh_all": "keys refresh --all",
   "keys.usage": "usage",
   "plans.update": "plans set",
   "usage.list": "usage",

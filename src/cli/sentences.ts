@@ -42,19 +42,20 @@ export type Answer = {
   readonly id?: string;
   readonly name?: string;
   readonly effective?: string;
-  /** How many limiters of a `tell` are not told. Null: the database failed. */
-  readonly untold?: number | null;
+  /** How many limiters a `refresh` has not reached. Null: the database failed. */
+  readonly outdated?: number | null;
 };
 
 export function sentenceAfter(call: string, answer: Answer, { name, sent }: Change): string {
   if (SAYS[call] === undefined) return sentAlert(answer as SentAlert); // the other calls send alerts
-  const { untold = 0, effective } = answer;
-  if (untold === null) return "The database failed: try again.";
+  const { outdated = 0, effective } = answer;
+  if (outdated === null) return "The database failed: try again.";
   const was = CHANGED[call]?.(answer as never, sent) ?? { after: presentOf(answer, sent) }; // the call answers so
   const { keyName } = { ...membersOf(was.before), ...membersOf(was.after) };
   const object = answer.name ?? (typeof keyName === "string" ? keyName : name || "All keys");
   const subject = call === "keys.create" ? `${object} (${answer.id})` : object;
-  const rest = untold === 0 ? restAfter(call, answer, sent) : ` ${untold} limiters are told within minutes.`;
+  const rest =
+    outdated === 0 ? restAfter(call, answer, sent) : ` ${outdated} limiters follow within minutes.`;
   return `${sentenceOf(subject, saysOf(call, was.before, was.after), effective)}${rest}`;
 }
 

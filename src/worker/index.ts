@@ -1,7 +1,7 @@
 /** The entry point of the Worker. */
 import { deliverDueAlerts, deliverSoon } from "./admin/alerts/deliver.ts";
 import { alertOfExpiries } from "./admin/alerts/service.ts";
-import { MAX_KEYS_A_RUN, tellLimiters } from "./admin/tell-limiters.ts";
+import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
 import { createApp } from "./app.ts";
 import type { Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./db/retention.ts";
@@ -27,6 +27,6 @@ export default {
       return deleteExpiredRows(env, Date.now());
     }
     // Both run at once, because a slow receiver of alerts must not keep the limiters waiting.
-    await Promise.all([tellLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);
+    await Promise.all([refreshLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);
   },
 } satisfies ExportedHandler<Bindings>;

@@ -651,7 +651,7 @@ describe("D1 and the limiter, up, slow and away", () => {
   });
 
   it.for([
-    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok","settings":"ok","untoldKeys":'],
+    ["up", {}, "200", '{"status":"ok","database":"ok","limiter":"ok","settings":"ok","outdatedKeys":'],
     ["without D1", d1("fail"), UNAVAILABLE, "Cannot be reached: database."],
     ["without the limiter", call("fail"), UNAVAILABLE, "Cannot be reached: limiter."],
     [

@@ -9,8 +9,8 @@ import { type Finished, runAdmin, runProcess, runProgram, temporaryFolder } from
 import { codeBlocks, readText } from "../support/sources.ts";
 import { freePort, spawnStart } from "../support/start.ts";
 
-/** Lost after a restore. Triggers write the changes and the untold keys, and operators sign in again. */
-const NOT_SAVED = ["alert_receivers", "alerts", "console_sessions", "order_changes", "untold_keys"];
+/** Lost after a restore. Triggers write the changes and the outdated keys, and operators sign in again. */
+const NOT_SAVED = ["alert_receivers", "alerts", "console_sessions", "order_changes", "outdated_keys"];
 const [MIN, MAX] = ["-9223372036854775808", "9223372036854775807"];
 const TOKEN = "0123456789abcdef0123456789abcdef";
 /** A written-out \n beside a line feed, and what could end a line, a text or a statement of SQL. */

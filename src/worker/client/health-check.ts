@@ -1,7 +1,7 @@
 /** Whether D1 and a limiter answer. Anyone may ask, so an isolate checks at most once a second. */
 import type { Bindings } from "../context.ts";
 import { hasNoTables, MAKE_TABLES, openDatabase } from "../db/database.ts";
-import { countUntoldKeys } from "../key/untold-keys-sql.ts";
+import { countOutdatedKeys } from "../key/outdated-keys-sql.ts";
 import { logError } from "../platform/log.ts";
 import { SingleFlight } from "../platform/single-flight.ts";
 import { withTimeout } from "../platform/with-timeout.ts";
@@ -18,7 +18,7 @@ export type Health = {
   /** The parts that cannot be reached. Empty if all is well. */
   readonly failures: readonly string[];
   /** Keys whose limiters have not been told of a change. */
-  readonly untoldKeys: number;
+  readonly outdatedKeys: number;
 };
 
 export class HealthCheck {
@@ -39,13 +39,13 @@ export class HealthCheck {
 }
 
 export async function healthOf(env: Bindings): Promise<Health> {
-  const count = countUntoldKeys(openDatabase(env.DB));
+  const count = countOutdatedKeys(openDatabase(env.DB));
   const failed = await Promise.all([
     nameIfFailed("database", count),
     nameIfFailed("limiter", env.KEY_LIMITER.getByName(PROBED_LIMITER).forget()),
   ]);
   const failures = failed.filter((name) => name !== undefined);
-  return { failures, untoldKeys: failed[0] === undefined ? await count : 0 };
+  return { failures, outdatedKeys: failed[0] === undefined ? await count : 0 };
 }
 
 async function nameIfFailed(name: string, call: Promise<unknown>): Promise<string | undefined> {

@@ -95,7 +95,7 @@ export const keySecrets = sqliteTable(
 export const limiters = sqliteTable("limiters", { keyId: text("key_id").primaryKey() });
 
 /** The keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
-export const untoldKeys = sqliteTable("untold_keys", {
+export const outdatedKeys = sqliteTable("outdated_keys", {
   keyId: text("key_id").primaryKey(),
   token: text().notNull().default(sql`(lower(hex(randomblob(8))))`),
 });

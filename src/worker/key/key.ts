@@ -16,7 +16,7 @@ export const MAC_LENGTH = 6;
 
 const KEY_IN_TEXT = new RegExp(`sok_[0-9A-Za-z]{${1 + ID_LENGTH + SECRET_LENGTH + MAC_LENGTH}}`);
 const KEY = new RegExp(
-  `^(?<signed>sok_(?<place>[0-9A-Za-z])(?<id>[0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})(?<mac>[0-9A-Za-z]{${MAC_LENGTH}})$`,
+  `^(?<signed>sok_(?<locationDigit>[0-9A-Za-z])(?<id>[0-9A-Za-z]{${ID_LENGTH}})[0-9A-Za-z]{${SECRET_LENGTH}})(?<mac>[0-9A-Za-z]{${MAC_LENGTH}})$`,
 );
 
 /** The largest multiple of 62 in a byte. Higher bytes are drawn again, or low digits would be likelier. */
@@ -37,9 +37,9 @@ export type ParsedKey = {
 
 /** Returns undefined if the text does not have the form of a key. */
 export function parseKey(text: string): ParsedKey | undefined {
-  const { signed = "", place = "", id = "", mac = "" } = KEY.exec(text)?.groups ?? {};
+  const { signed = "", locationDigit = "", id = "", mac = "" } = KEY.exec(text)?.groups ?? {};
   if (signed === "") return undefined;
-  return { id: `key_${id}`, location: LOCATIONS[ALPHABET.indexOf(place) - 1] ?? null, signed, mac };
+  return { id: `key_${id}`, location: LOCATIONS[ALPHABET.indexOf(locationDigit) - 1] ?? null, signed, mac };
 }
 
 export function isKeyId(text: string): boolean {
@@ -53,8 +53,8 @@ export function mintKeyId(randomBytes: RandomBytes): string {
 
 /** Makes a key without its MAC. */
 export function mintUnsigned(id: string, location: Location | null, randomBytes: RandomBytes): string {
-  const place = location === null ? 0 : LOCATIONS.indexOf(location) + 1;
-  return `sok_${ALPHABET.charAt(place)}${id.slice("key_".length)}${randomDigits(SECRET_LENGTH, randomBytes)}`;
+  const locationDigit = location === null ? 0 : LOCATIONS.indexOf(location) + 1;
+  return `sok_${ALPHABET.charAt(locationDigit)}${id.slice("key_".length)}${randomDigits(SECRET_LENGTH, randomBytes)}`;
 }
 
 /** Whether the text contains a key or the beginning of a key. */

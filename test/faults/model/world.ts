@@ -98,7 +98,7 @@ export class World {
 
   /** Deletes what an earlier run left, and makes a key of each kind. */
   async begin(): Promise<void> {
-    const tables = ["key_secrets", "api_keys", "untold_keys", "bans", "usage"];
+    const tables = ["key_secrets", "api_keys", "outdated_keys", "bans", "usage"];
     const orderTables = ["orders", "cancelled_orders"];
     const rows = await this.service.sql(
       ["select coalesce(max(id), 0) as last from audit_log"],
@@ -186,8 +186,8 @@ export class World {
   /** Until the next run of the cron, which tells each limiter of what it was not told. */
   async nextMinute(): Promise<void> {
     await this.advance(MINUTE + SECOND);
-    const untold = await this.service.control("tell", { nowMs: this.#nowMs });
-    if (untold !== 0) throw new Mismatch(`the cron leaves ${untold} keys untold`);
+    const outdated = await this.service.control("refresh", { nowMs: this.#nowMs });
+    if (outdated !== 0) throw new Mismatch(`the cron leaves ${outdated} keys outdated`);
     this.forgetPolicies();
   }
 

@@ -1,6 +1,6 @@
 /** The real Worker, with a clock that the test sets and with faults that the test asks for. */
 import { env as moduleEnv } from "cloudflare:workers";
-import { MAX_KEYS_A_RUN, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
+import { MAX_KEYS_A_RUN, refreshLimiters } from "../../../src/worker/admin/refresh-limiters.ts";
 import { createApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { deleteExpiredRows } from "../../../src/worker/db/retention.ts";
@@ -86,8 +86,8 @@ async function control(name: string, request: Request, env: Bindings): Promise<u
     case "restart":
       app = createApp();
       return null;
-    case "tell":
-      return tellLimiters(env, "all", MAX_KEYS_A_RUN);
+    case "refresh":
+      return refreshLimiters(env, "all", MAX_KEYS_A_RUN);
     case "cron":
       await deleteExpiredRows(env, body.nowMs ?? 0);
       return null;

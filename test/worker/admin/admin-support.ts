@@ -124,7 +124,7 @@ export const TABLES = [
   "plans",
   "api_keys",
   "key_secrets",
-  "untold_keys",
+  "outdated_keys",
   "bans",
   "orders",
   "audit_log",

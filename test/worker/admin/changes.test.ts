@@ -96,7 +96,7 @@ describe("a change", () => {
         { call: call.id, object: about, actor: "mo", at: T0 / 1000, request_id: requestId },
       ]);
       // A Durable Object stays where it was first called, so only a client's request creates the limiter.
-      if (!call.id.startsWith("keys.tell")) expect(addressed()).not.toContain(ids.id);
+      if (!call.id.startsWith("keys.refresh")) expect(addressed()).not.toContain(ids.id);
     },
   );
 

@@ -72,9 +72,9 @@ describe("a key that is created again with the id of a key that was deleted", ()
   it.for([
     ["at once", false],
     ["after its limiter has read that there is no such key", true],
-  ] as const)("works with its first request, %s", async ([, isTold], { expect }) => {
+  ] as const)("works with its first request, %s", async ([, isRefreshed], { expect }) => {
     const { operator } = watchedOperator();
-    const body = { id: isTold ? "key_again0000001" : "key_again0000002", name: "again", plan: "free" };
+    const body = { id: isRefreshed ? "key_again0000001" : "key_again0000002", name: "again", plan: "free" };
     const ask = async (key: unknown) => (await startApp()(LIST, { key: String(key) })).status;
     const first = await operator("POST", "/keys", body);
     expect(await ask(first.body.key)).toBe(200);
@@ -83,7 +83,7 @@ describe("a key that is created again with the id of a key that was deleted", ()
       ["api_keys", "id"],
     ])
       await env.DB.prepare(`delete from ${table} where ${column} = ?`).bind(body.id).run();
-    if (isTold) {
+    if (isRefreshed) {
       await runMinuteCron();
       expect(await ask(first.body.key)).toBe(401);
     }

@@ -1,4 +1,4 @@
-/** Plans: how a change is checked. Whose limiters are told is in tell-limiters.test.ts. */
+/** Plans: how a change is checked. Whose limiters are told is in refresh-limiters.test.ts. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { countKeysOver } from "../../../src/worker/admin/plans/sql.ts";

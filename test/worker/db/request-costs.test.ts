@@ -45,7 +45,7 @@ describe("what a request costs D1", () => {
     expect,
   }) => {
     const { id } = await createKey({ used: true });
-    await env.DB.exec("delete from untold_keys");
+    await env.DB.exec("delete from outdated_keys");
     const { app, costOf } = startCountedApp();
     const change = (method: string, path: string, body: object) => {
       const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, "X-Operator": "mo" };

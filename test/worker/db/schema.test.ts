@@ -56,8 +56,8 @@ describe("the migrated database", () => {
       "console_sessions",
       "key_secrets",
       "limiters",
+      "outdated_keys",
       "past_owners",
-      "untold_keys",
       "usage",
     ]);
   });

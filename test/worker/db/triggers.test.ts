@@ -213,7 +213,7 @@ describe("the plans", () => {
 describe("the keys whose limiters must be told", () => {
   /** The token of the key's row. */
   const tokenOf = (id: string) =>
-    env.DB.prepare("select token from untold_keys where key_id = ?").bind(id).first<string>("token");
+    env.DB.prepare("select token from outdated_keys where key_id = ?").bind(id).first<string>("token");
   const POLICY = [
     ...["plan = 'pro'", "requests_per_minute = 5", "requests_per_day = 5", "status = 'disabled'"],
     ...["temporary_until = 86400, temporary_requests_per_minute = 5", "temporary_requests_per_day = null"],
@@ -259,15 +259,17 @@ describe("the keys whose limiters must be told", () => {
       return /UPDATE OF (.+?) ON/s.exec(text)?.[1]?.match(/\w+/g) ?? [];
     };
     // No change gives a key another id.
-    const ofKey = ["id", ...(await watchedBy("api_keys_update_is_untold"))];
+    const ofKey = ["id", ...(await watchedBy("api_keys_update_is_outdated"))];
     expect(new Set(columnsOf("k"))).toEqual(new Set(ofKey));
-    expect(new Set(columnsOf("p"))).toEqual(new Set(["id", ...(await watchedBy("plans_update_is_untold"))]));
-    expect(await watchedBy("key_secrets_update_is_untold"), "every column of a secret").toEqual([]);
+    expect(new Set(columnsOf("p"))).toEqual(
+      new Set(["id", ...(await watchedBy("plans_update_is_outdated"))]),
+    );
+    expect(await watchedBy("key_secrets_update_is_outdated"), "every column of a secret").toEqual([]);
   });
 
   it("are not those that change otherwise, nor revoked ones of a plan", async ({ expect }) => {
     const { id } = await createKey({ used: true, plan: "free", status: "revoked" });
-    await run("delete from untold_keys");
+    await run("delete from outdated_keys");
     await run("update api_keys set name = 'n', owner_name = 'o', note = 'n', version = 2 where id = ?", id);
     await run("update plans set requests_per_minute = 60 where id = 'free'");
     expect(await tokenOf(id)).toBeNull();

@@ -94,8 +94,8 @@ export async function listAudit(
 }
 
 /**
- * Lists the changes of one object after a place, the newest first. The list may have other entries too: the
- * id of a place is 16 digits for an audit row, or any other text.
+ * Lists the changes of one object after a position, the newest first. The list may have other entries too: the
+ * id of a position is 16 digits for an audit row, or any other text.
  */
 export async function listChangesOf(
   db: Database,

@@ -14,7 +14,7 @@ import { deliverSoon } from "../alerts/deliver.ts";
 import { type ChangeInput, insertRow, make, requireTarget } from "../change.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
-import { tellAtOnce } from "../tell-limiters.ts";
+import { refreshAtOnce } from "../refresh-limiters.ts";
 import { lastHours, listHours, reportNow, sumOf } from "../usage/service.ts";
 import type { banLifted, banRequest, banSet } from "./schema.ts";
 import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
@@ -43,7 +43,7 @@ export async function banKey(
   });
   deliverSoon(env);
   logEvent("ban_set", { requestId: author.requestId, keyId, ban: id });
-  const effective = await tellAtOnce(env, { key: keyId });
+  const effective = await refreshAtOnce(env, { key: keyId });
   return {
     version: now.version,
     ban: toBanView({ ...ban, liftedAt: null, liftedBy: null }, key.name, author.at),
@@ -95,7 +95,7 @@ export async function liftBan(input: ChangeInput): Promise<v.InferOutput<typeof 
   }
   const [longest] = returned.toSorted((a, b) => b.endsAt - a.endsAt);
   // The limiter is told even if nothing changed, because an earlier lift may not have reached it.
-  const effective = await tellAtOnce(env, { key: keyId });
+  const effective = await refreshAtOnce(env, { key: keyId });
   return {
     version: now.version,
     lifted: longest ? toBanView(longest, key.name, author.at) : null,

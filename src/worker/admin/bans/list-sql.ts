@@ -11,24 +11,24 @@ import { isLive, toBanView } from "./sql.ts";
 type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "owner">> &
   Pick<v.InferOutput<typeof banQuery>, "state">;
 
-type PlacedBan = Pick<ListedBan, "owner" | "keyVersion"> & {
+type BanWithPosition = Pick<ListedBan, "owner" | "keyVersion"> & {
   readonly ban: BanView;
-  readonly place: Position<number>;
+  readonly position: Position<number>;
 };
 
 /** A list is sorted by when each ban began, will end, or ended. The latest ban is the first. */
-const PLACES = {
+const POSITIONS = {
   start: sql<number>`${bans.startedAt}`,
   end: sql<number>`${bans.endsAt}`,
   "past end": sql<number>`coalesce(${bans.liftedAt}, ${bans.endsAt})`,
 };
 
-function orderOf({ state, key }: BanFilter): keyof typeof PLACES {
+function orderOf({ state, key }: BanFilter): keyof typeof POSITIONS {
   if (state === "all" || key !== undefined) return "start";
   return state === "live" ? "end" : "past end";
 }
 
-/** Returns a negative number if `a` is before `b` in the list, and 0 for the same place. */
+/** Returns a negative number if `a` is before `b` in the list, and 0 for the same position. */
 export function comparePositions(a: Position<number>, b: Position<number>): number {
   return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
 }
@@ -43,35 +43,35 @@ export async function listBans(
   const { shown, last } = pageOf(rows, limit);
   return {
     bans: shown.map(({ ban, owner, keyVersion }) => ({ ...ban, owner, keyVersion })),
-    next: toCursor(order, last?.place),
+    next: toCursor(order, last?.position),
   };
 }
 
-/** Reads the first bans after a place, in the order of the list. */
+/** Reads the first bans after a position, in the order of the list. */
 export async function selectBans(
   db: Database,
   filter: BanFilter,
   after: Position | undefined,
   maxRows: number,
   nowSeconds: number,
-): Promise<PlacedBan[]> {
+): Promise<BanWithPosition[]> {
   const { state, key, owner } = filter;
-  const place = PLACES[orderOf(filter)];
+  const value = POSITIONS[orderOf(filter)];
   const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];
   const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
   const ofOwner = owner === undefined ? undefined : eq(apiKeys.ownerKey, foldCase(owner));
-  const isAfter = after && sql`(${place}, ${bans.id}) < (${after.value}, ${after.id})`;
+  const isAfter = after && sql`(${value}, ${bans.id}) < (${after.value}, ${after.id})`;
   const rows = await db
-    .select({ row: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version, value: place })
+    .select({ row: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version, value })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
     .where(and(ofState, ofKey, ofOwner, isAfter))
-    .orderBy(desc(place), desc(bans.id))
+    .orderBy(desc(value), desc(bans.id))
     .limit(maxRows);
   return rows.map(({ row, keyName, value, ...listed }) => ({
     ...listed,
     ban: toBanView(row, keyName, nowSeconds),
-    place: { value, id: row.id },
+    position: { value, id: row.id },
   }));
 }
 

@@ -1,14 +1,14 @@
-/** Opaque cursors of sorted lists. A cursor is the place of the last row of a page, in base64url. */
+/** Opaque cursors of sorted lists. A cursor is the position of the last row of a page, in base64url. */
 import { invalidMembers } from "../../platform/errors.ts";
 
-/** A row's place in a list: the value that the list is sorted by, then the row's id. */
+/** A row's position in a list: the value that the list is sorted by, then the row's id. */
 export type Position<Value = string | number | null> = { readonly value: Value; readonly id: string };
 
 /** `order` names the order of the list, so that a cursor of another order is refused. */
-export function toCursor(order: string, place: Position | undefined): string | null {
-  if (place === undefined) return null;
+export function toCursor(order: string, position: Position | undefined): string | null {
+  if (position === undefined) return null;
   return new TextEncoder()
-    .encode(JSON.stringify([order, place.value, place.id]))
+    .encode(JSON.stringify([order, position.value, position.id]))
     .toBase64({ alphabet: "base64url", omitPadding: true });
 }
 

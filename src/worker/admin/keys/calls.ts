@@ -11,10 +11,10 @@ import {
   limitTemporarily,
   previewTemporaryLimits,
   REVOKED,
+  refreshKeys,
   retireSecret,
   revokeKey,
   rotateKey,
-  tellKeys,
   updateKey,
 } from "./change.ts";
 import { findKey } from "./find.ts";
@@ -31,10 +31,10 @@ import {
   keyUpdate,
   keyView,
   newKey,
+  refreshedKeys,
   rotatedKey,
   rotation,
   temporaryLimits,
-  toldKeys,
   updatedKey,
 } from "./schema.ts";
 
@@ -99,29 +99,29 @@ export const keyCalls = {
     run: issueKey,
   }),
 
-  tellAll: call({
-    id: "keys.tell_all",
-    route: "POST /keys/tell",
-    summary: "Tell the limiters of all keys to read their keys again",
-    says: KEYS_SAY["keys.tell_all"],
+  refreshAll: call({
+    id: "keys.refresh_all",
+    route: "POST /keys/refresh",
+    summary: "Make the limiters of all keys read their keys again",
+    says: KEYS_SAY["keys.refresh_all"],
     description:
-      "After a restore of the database. `untold`: how many are told later. Null: the database failed.",
-    answer: toldKeys,
-    example: { answer: { untold: 19_500 } },
+      "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
+    answer: refreshedKeys,
+    example: { answer: { outdated: 19_500 } },
 
-    run: ({ env, author }) => tellKeys({ env, author }),
+    run: ({ env, author }) => refreshKeys({ env, author }),
   }),
 
-  tell: call({
-    id: "keys.tell",
-    route: "POST /keys/:id/tell",
-    summary: "Tell the limiter of a key to read the key again",
-    description: "After a change by SQL, which no call has told the limiter of.",
-    says: KEYS_SAY["keys.tell"],
-    answer: toldKeys,
-    example: { answer: { untold: 0 } },
+  refresh: call({
+    id: "keys.refresh",
+    route: "POST /keys/:id/refresh",
+    summary: "Make the limiter of a key read the key again",
+    description: "After a change by SQL, which the limiter has not heard of.",
+    says: KEYS_SAY["keys.refresh"],
+    answer: refreshedKeys,
+    example: { answer: { outdated: 0 } },
 
-    run: tellKeys,
+    run: refreshKeys,
   }),
 
   show: call({

@@ -1,10 +1,10 @@
-/** Creates, changes, rotates and revokes keys, and tells their limiters. */
+/** Creates, changes, rotates and revokes keys, and refreshes their limiters. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
-import { markUntold } from "../../key/untold-keys-sql.ts";
+import { markOutdated } from "../../key/outdated-keys-sql.ts";
 import { conflict, invalidMembers, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
 import { formatNumber, formatTime } from "../../text/format.ts";
@@ -23,7 +23,7 @@ import {
 } from "../change.ts";
 import { LIMITS, type Limit, limitChange } from "../plans/schema.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
-import { MAX_KEYS_AT_ONCE, tellAtOnce, tellLimiters } from "../tell-limiters.ts";
+import { MAX_KEYS_AT_ONCE, refreshAtOnce, refreshLimiters } from "../refresh-limiters.ts";
 import { look } from "./live.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
 import type {
@@ -31,10 +31,10 @@ import type {
   KeyView,
   keyUpdate,
   newKey,
+  refreshedKeys,
   rotatedKey,
   rotation,
   temporaryLimits,
-  toldKeys,
   updatedKey,
 } from "./schema.ts";
 import { type KeyRow, keyTarget, requireKey, SECRET_ID_CHARS } from "./sql.ts";
@@ -79,7 +79,7 @@ export async function issueKey(
   if (!isMade) throw conflict(`Key ${id} exists already.`);
   if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, body, author);
   // A key with this id may have been deleted, and its limiter still have the old policy.
-  if (body.id !== undefined) await tellAtOnce(env, { key: id });
+  if (body.id !== undefined) await refreshAtOnce(env, { key: id });
   return { ...now, key };
 }
 
@@ -104,7 +104,7 @@ export async function updateKey(input: ChangeInput<KeyUpdate>): Promise<UpdatedK
   const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, updated);
   if (!isMade) return updateKey(input);
   logOwnLimits(id, changes, author);
-  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+  return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
 
 /** Returns the columns that a search and the sums of an owner compare. */
@@ -152,7 +152,7 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
   });
   const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
   logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
-  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+  return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
 
 export async function previewTemporaryLimits(input: ChangeInput<TemporaryLimits>): Promise<string[]> {
@@ -191,7 +191,7 @@ export async function endTemporaryLimits(input: ChangeInput): Promise<UpdatedKey
     onlyIf: sql`temporary_until > ${author.at}`,
     statements: [updateRow(apiKeys, id, none)],
   });
-  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+  return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
 
 /**
@@ -224,7 +224,7 @@ export async function rotateKey(
       updateRow(apiKeys, id, {}),
     ],
   });
-  return { ...now, effective: await tellAtOnce(env, { key: id }), key };
+  return { ...now, effective: await refreshAtOnce(env, { key: id }), key };
 }
 
 /** Ends one secret of a key at once. A secret that has ended stays unchanged, without an audit row. */
@@ -256,7 +256,7 @@ export async function retireSecret(input: ChangeInput & { readonly partId: strin
   if (!isMade && (await db.all(sql`select 1 from ${valid} and ${isNamed}`)).length > 0) {
     throw conflict("This is the key's only valid secret. Rotate the key, or revoke it.");
   }
-  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+  return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
 
 /** Revoking a revoked key changes nothing and writes no audit row. */
@@ -269,20 +269,20 @@ export async function revokeKey(input: ChangeInput): Promise<UpdatedKey> {
     onlyIf: sql`status <> 'revoked'`,
     statements: [updateRow(apiKeys, id, { status: "revoked" })],
   });
-  return { ...now, effective: await tellAtOnce(env, { key: id }) };
+  return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
 
-/** Tells the limiter of the key, or of all keys, to read again: D1 was restored to an earlier state. */
-export async function tellKeys(
+/** Makes the limiter of the key, or of all keys, read again: D1 was restored to an earlier state. */
+export async function refreshKeys(
   input: Pick<ChangeInput, "env" | "author"> & { readonly id?: string },
-): Promise<v.InferOutput<typeof toldKeys>> {
+): Promise<v.InferOutput<typeof refreshedKeys>> {
   const { env, author, id } = input;
   const db = openDatabase(env.DB);
   if (id !== undefined) await requireKey(db, id);
   const keys = id === undefined ? "all" : { key: id };
-  const call = id === undefined ? "keys.tell_all" : "keys.tell";
-  await transact(db, [audit(db, author, { call, object: id ?? "keys" }), markUntold(keys)]);
-  return { untold: await tellLimiters(env, keys, MAX_KEYS_AT_ONCE) };
+  const call = id === undefined ? "keys.refresh_all" : "keys.refresh";
+  await transact(db, [audit(db, author, { call, object: id ?? "keys" }), markOutdated(keys)]);
+  return { outdated: await refreshLimiters(env, keys, MAX_KEYS_AT_ONCE) };
 }
 
 /** A revoked key cannot be changed. */

@@ -40,22 +40,22 @@ export async function listEvents(
   id: string,
   { after, limit }: EventQuery,
 ): Promise<Pick<v.InferOutput<typeof keyHistory>, "events" | "next">> {
-  const place = fromCursor("history", after);
+  const position = fromCursor("history", after);
   const [changes, bans] = await Promise.all([
-    listChangesOf(db, id, place, limit + 1),
-    selectBans(db, { state: "all", key: id }, place, limit + 1, nowSeconds()),
+    listChangesOf(db, id, position, limit + 1),
+    selectBans(db, { state: "all", key: id }, position, limit + 1, nowSeconds()),
   ]);
   const events: KeyEvent[] = [
     ...changes.map((change) => ({ kind: "change" as const, at: change.at, change })),
     ...bans.map(({ ban }) => ({ kind: "ban" as const, at: ban.startedAt, ban })),
   ];
-  events.sort((a, b) => comparePositions(placeOf(a), placeOf(b)));
+  events.sort((a, b) => comparePositions(positionOf(a), positionOf(b)));
   const { shown, last } = pageOf(events, limit);
-  return { events: shown, next: toCursor("history", last && placeOf(last)) };
+  return { events: shown, next: toCursor("history", last && positionOf(last)) };
 }
 
 /** Changes of the same second are in the order in which they were stored. */
-function placeOf(event: KeyEvent): Position<number> {
+function positionOf(event: KeyEvent): Position<number> {
   const id = event.kind === "ban" ? event.ban.id : String(event.change.id).padStart(16, "0");
   return { value: Date.parse(event.at) / 1000, id };
 }

@@ -27,16 +27,16 @@ async function withDays(
   fromSeconds: number,
   count: number,
 ): Promise<ListedKey[]> {
-  const placeOf = (keyId: string, day: number) => `${keyId} ${day}`;
+  const rowKey = (keyId: string, day: number) => `${keyId} ${day}`;
   const rows = await findDaysOfKeys(
     db,
     keys.map(({ id }) => id),
     fromSeconds,
   );
-  const found = new Map(rows.map((row) => [placeOf(row.keyId, row.day), row]));
+  const found = new Map(rows.map((row) => [rowKey(row.keyId, row.day), row]));
   const starts = Array.from({ length: count }, (_, i) => fromSeconds + i * DAY_SECONDS);
   return keys.map((key) => ({
     ...key,
-    days: starts.map((start) => toTimeUsage(start, "day", found.get(placeOf(key.id, start)))),
+    days: starts.map((start) => toTimeUsage(start, "day", found.get(rowKey(key.id, start)))),
   }));
 }

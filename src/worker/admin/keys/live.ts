@@ -2,8 +2,8 @@
 import type { Inspection } from "hono-durable-limiter";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { hasLimiter } from "../../key/outdated-keys-sql.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
-import { hasLimiter } from "../../key/untold-keys-sql.ts";
 import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";

@@ -16,8 +16,8 @@ export const KEYS_SAY = {
     `has a new secret; old secrets end ${textOf(oldSecretsExpireAt)}`,
   "keys.retire": ({ hint }) => `has the secret ${textOf(hint)} no longer`,
   "keys.revoke": () => "is revoked",
-  "keys.tell": () => "is read again by its limiter",
-  "keys.tell_all": () => "are read again by their limiters",
+  "keys.refresh": () => "is read again by its limiter",
+  "keys.refresh_all": () => "are read again by their limiters",
 } as const satisfies Readonly<Record<string, Says>>;
 
 /** Returns when the last of the old secrets ends. A new secret has no end. */

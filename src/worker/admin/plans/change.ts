@@ -1,11 +1,11 @@
-/** Changes a plan's limits, and tells the limiters of the plan's keys. */
+/** Changes a plan's limits, and refreshes the limiters of the plan's keys. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { counted, formatNumber, formatTime } from "../../text/format.ts";
 import { type ChangeInput, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
-import { tellAtOnce } from "../tell-limiters.ts";
+import { refreshAtOnce } from "../refresh-limiters.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";
 import { LIMITS, limitChange, type updatedPlan } from "./schema.ts";
 import { countKeysOver, findRelyingKeys, type LimitChanges, planTarget } from "./sql.ts";
@@ -25,7 +25,7 @@ export async function updatePlan(
     statements: [updateRow(plans, id, body)],
   });
   const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
-  return { ...now, effective: await tellAtOnce(env, { plan: id }) };
+  return { ...now, effective: await refreshAtOnce(env, { plan: id }) };
 }
 
 /** D1 has only the requests of hours that limiters have reported, so the preview says until when. */

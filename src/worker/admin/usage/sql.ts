@@ -91,7 +91,7 @@ export type Closeness = {
 };
 
 /**
- * A key, or the keys of an owner or plan, with the place in the sorted table. The figures are sums.
+ * A key, or the keys of an owner or plan, with the position in the sorted table. The figures are sums.
  * Everything else describes the key that comes closest to its limit, by its days near the limit and then by
  * its peak.
  */

@@ -13,14 +13,14 @@ export const MAX_MS_BEFORE_START = 10_000;
 
 const encoder = new TextEncoder();
 
-/** A body's place is plain data: a request ends another request's body by emptying the place. */
-type Place = { readonly keyId: string; chunks: readonly Chunk[]; endsAtMs: number };
+/** A body's slot is plain data: a request ends another request's body by emptying the slot. */
+type Slot = { readonly keyId: string; chunks: readonly Chunk[]; endsAtMs: number };
 type ReadMore = (chunk: Chunk) => Promise<readonly Chunk[]>;
 
 export class ListBodies {
   /** Oldest first. */
-  readonly #places = new Set<Place>();
-  /** The last list of one chunk. Readers share the buffer and take no place. */
+  readonly #slots = new Set<Slot>();
+  /** The last list of one chunk. Readers share the buffer and take no slot. */
   #small: { readonly orders: Uint8Array; readonly body: Uint8Array } | undefined;
   readonly #kept: () => readonly Chunk[];
 
@@ -32,11 +32,11 @@ export class ListBodies {
   /** Sends the orders as a JSON array. Throws a 503 if the isolate or the key has too many bodies. */
   open(chunks: readonly Chunk[], keyId: string, requestId: string, readMore: ReadMore): BodyInit {
     if (chunks[0]?.bytes && chunks.length === 1) return this.#whole(chunks[0].bytes);
-    const place = this.#take(keyId, chunks);
-    const parts = this.#partsOf(place, readMore);
+    const slot = this.#take(keyId, chunks);
+    const parts = this.#partsOf(slot, readMore);
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       const { value } = await parts.next().catch((thrown) => {
-        this.#end(place);
+        this.#end(slot);
         logError("order_list_stream_failed", thrown, { requestId });
         throw thrown;
       });
@@ -45,26 +45,26 @@ export class ListBodies {
     };
     const start = (controller: ReadableStreamDefaultController<Uint8Array>) =>
       void setTimeout(() => controller.error(tooSlow()), MAX_BODY_MS); // for a client that does not read
-    return new ReadableStream({ start, pull, cancel: () => this.#end(place) }, { highWaterMark: 0 });
+    return new ReadableStream({ start, pull, cancel: () => this.#end(slot) }, { highWaterMark: 0 });
   }
 
-  async *#partsOf(place: Place, readMore: ReadMore): AsyncGenerator<Uint8Array, void> {
-    place.endsAtMs = Date.now() + MAX_BODY_MS;
+  async *#partsOf(slot: Slot, readMore: ReadMore): AsyncGenerator<Uint8Array, void> {
+    slot.endsAtMs = Date.now() + MAX_BODY_MS;
     yield encoder.encode("[");
     let commaBytes = 1; // the first order has none
-    for (let i = 0; i < place.chunks.length; ) {
-      const chunk = place.chunks[i++];
+    for (let i = 0; i < slot.chunks.length; ) {
+      const chunk = slot.chunks[i++];
       if (chunk?.bytes?.byteLength) {
         yield chunk.bytes.subarray(commaBytes);
         commaBytes = 0;
       } else if (chunk?.bytes === null) {
         const more = await readMore(chunk);
-        if (this.#places.has(place)) [place.chunks, i] = [more, 0];
+        if (this.#slots.has(slot)) [slot.chunks, i] = [more, 0];
       }
     }
-    if (!this.#places.has(place)) throw tooSlow();
+    if (!this.#slots.has(slot)) throw tooSlow();
     yield encoder.encode("]");
-    this.#end(place);
+    this.#end(slot);
   }
 
   #whole(orders: Uint8Array): Uint8Array {
@@ -75,25 +75,25 @@ export class ListBodies {
     return this.#small.body;
   }
 
-  #take(keyId: string, chunks: readonly Chunk[]): Place {
+  #take(keyId: string, chunks: readonly Chunk[]): Slot {
     const nowMs = Date.now();
-    for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#end(place);
-    const ofKey = [...this.#places].filter((place) => place.keyId === keyId);
-    if (this.#places.size >= MAX_BODIES || ofKey.length >= MAX_BODIES_PER_KEY)
+    for (const slot of this.#slots) if (slot.endsAtMs <= nowMs) this.#end(slot);
+    const ofKey = [...this.#slots].filter((slot) => slot.keyId === keyId);
+    if (this.#slots.size >= MAX_BODIES || ofKey.length >= MAX_BODIES_PER_KEY)
       throw unavailable("Too many lists are being sent. Please try again.", undefined);
-    const place = { keyId, chunks, endsAtMs: nowMs + MAX_MS_BEFORE_START };
-    this.#places.add(place);
-    for (const oldest of this.#places) if (this.#heldBytes() > MAX_LISTS_BYTES) this.#end(oldest);
-    return place;
+    const slot = { keyId, chunks, endsAtMs: nowMs + MAX_MS_BEFORE_START };
+    this.#slots.add(slot);
+    for (const oldest of this.#slots) if (this.#heldBytes() > MAX_LISTS_BYTES) this.#end(oldest);
+    return slot;
   }
 
-  #end(place: Place): void {
-    place.chunks = [];
-    this.#places.delete(place);
+  #end(slot: Slot): void {
+    slot.chunks = [];
+    this.#slots.delete(slot);
   }
 
   #heldBytes(): number {
-    const lists = new Set([this.#kept(), ...[...this.#places].map(({ chunks }) => chunks)]);
+    const lists = new Set([this.#kept(), ...[...this.#slots].map(({ chunks }) => chunks)]);
     return bytesOf([...new Set([...lists].flat())]);
   }
 }

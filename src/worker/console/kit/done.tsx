@@ -2,7 +2,7 @@
 import type { PropsWithChildren } from "hono/jsx";
 import type { AuditView } from "../../admin/audit/schema.ts";
 import type { Call } from "../../admin/call.ts";
-import type { Effective } from "../../admin/tell-limiters.ts";
+import type { Effective } from "../../admin/refresh-limiters.ts";
 import { membersOf, sentenceOf } from "../../text/says.ts";
 import { Notice } from "./ui.tsx";
 

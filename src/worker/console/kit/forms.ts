@@ -2,8 +2,8 @@
 import * as v from "valibot";
 import type { Call } from "../../admin/call.ts";
 import { checked } from "../../admin/http/request-validation.ts";
+import type { Effective } from "../../admin/refresh-limiters.ts";
 import { inputOf } from "../../admin/serve.ts";
-import type { Effective } from "../../admin/tell-limiters.ts";
 import { hasKey } from "../../key/key.ts";
 import { invalidRequest } from "../../platform/errors.ts";
 import type { ObjectSchema } from "../../text/check-schema.ts";

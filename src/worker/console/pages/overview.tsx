@@ -70,11 +70,11 @@ export async function overviewPage(c: ConsoleContext) {
       `More keys expire within ${EXPIRING_DAYS} days.`,
       <a href={addressOf("/console/keys", expire)}>All keys that expire</a>,
     ),
-    ...(health.untoldKeys > 0
+    ...(health.outdatedKeys > 0
       ? [
           needOf(
             "warn",
-            `The limiters of ${counted(health.untoldKeys, "key")} have not been told of a change.`,
+            `The limiters of ${counted(health.outdatedKeys, "key")} have not been told of a change.`,
             SYMPTOMS,
           ),
         ]

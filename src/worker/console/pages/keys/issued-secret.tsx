@@ -1,7 +1,7 @@
 /** Shows a new secret. The page reads nothing that can fail, because a lost secret cannot be shown again. */
 import type * as v from "valibot";
 import type { issuedKey } from "../../../admin/keys/schema.ts";
-import type { Effective } from "../../../admin/tell-limiters.ts";
+import type { Effective } from "../../../admin/refresh-limiters.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Notice } from "../../kit/ui.tsx";

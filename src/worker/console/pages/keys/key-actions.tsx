@@ -8,7 +8,7 @@ import type { Call } from "../../../admin/call.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
 import type { Limit, PlanView } from "../../../admin/plans/schema.ts";
-import type { Effective } from "../../../admin/tell-limiters.ts";
+import type { Effective } from "../../../admin/refresh-limiters.ts";
 import type { ObjectSchema } from "../../../text/check-schema.ts";
 import { formatNumber, formatTime } from "../../../text/format.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";

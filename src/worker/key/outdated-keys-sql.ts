@@ -3,37 +3,41 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database, Statement } from "../db/database.ts";
 import type { Location } from "./key.ts";
 
-export type KeysToTell = { readonly key: string } | { readonly plan: string } | "all";
+export type KeysToRefresh = { readonly key: string } | { readonly plan: string } | "all";
 
-export type UntoldKey = {
+export type OutdatedKey = {
   readonly id: string;
   readonly location: Location | null;
   readonly token: string;
-  /** How many keys of the query are untold. */
-  readonly untold: number;
+  /** How many keys of the query are outdated. */
+  readonly outdated: number;
 };
 
 /** The order is random, so that limiters that cannot be reached do not keep the other limiters waiting. */
-export async function listUntoldKeys(db: Database, keys: KeysToTell, limit: number): Promise<UntoldKey[]> {
+export async function listOutdatedKeys(
+  db: Database,
+  keys: KeysToRefresh,
+  limit: number,
+): Promise<OutdatedKey[]> {
   // A left join, because a key that was deleted with plain SQL has a limiter, too.
-  return db.all<UntoldKey>(sql`
-    select u.key_id as id, k.location, u.token, count(*) over () as untold
-    from untold_keys u left join api_keys k on k.id = u.key_id
+  return db.all<OutdatedKey>(sql`
+    select u.key_id as id, k.location, u.token, count(*) over () as outdated
+    from outdated_keys u left join api_keys k on k.id = u.key_id
     where ${isAmong(keys)} order by random() limit ${limit}`);
 }
 
-/** Deletes the rows of keys that were told. A key that has changed since then keeps its row. */
-export async function deleteToldKeys(db: Database, told: readonly UntoldKey[]): Promise<void> {
-  const rows = JSON.stringify(told.map(({ id, token }) => [id, token]));
+/** Deletes the rows of keys whose limiters were refreshed. A key that has changed since then keeps its row. */
+export async function deleteRefreshedKeys(db: Database, refreshed: readonly OutdatedKey[]): Promise<void> {
+  const rows = JSON.stringify(refreshed.map(({ id, token }) => [id, token]));
   await db.run(sql`
-    delete from untold_keys
+    delete from outdated_keys
     where (key_id, token) in (select value ->> 0, value ->> 1 from json_each(${rows}))`);
 }
 
-/** Marks keys as untold, also without a limiter: a restored database may have forgotten the limiter. */
-export function markUntold(keys: KeysToTell): Statement {
+/** Marks keys as outdated, also without a limiter: a restored database may have forgotten the limiter. */
+export function markOutdated(keys: KeysToRefresh): Statement {
   return sql`
-    insert into untold_keys (key_id) select k.id from api_keys k where ${isAmong(keys)}
+    insert into outdated_keys (key_id) select k.id from api_keys k where ${isAmong(keys)}
     on conflict do update set token = excluded.token`;
 }
 
@@ -45,11 +49,11 @@ export async function hasLimiter(db: Database, { id, firstUsedAt }: KeyUse): Pro
   return (await db.get(sql`select 1 from limiters where key_id = ${id}`)) !== undefined;
 }
 
-export async function countUntoldKeys(db: Database): Promise<number> {
-  return (await db.get<{ n: number }>(sql`select count(*) as n from untold_keys`)).n;
+export async function countOutdatedKeys(db: Database): Promise<number> {
+  return (await db.get<{ n: number }>(sql`select count(*) as n from outdated_keys`)).n;
 }
 
-function isAmong(keys: KeysToTell): SQL {
+function isAmong(keys: KeysToRefresh): SQL {
   if (keys === "all") return sql`true`;
   return "key" in keys ? sql`k.id = ${keys.key}` : sql`k.plan = ${keys.plan}`;
 }

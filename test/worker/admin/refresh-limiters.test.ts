@@ -1,7 +1,11 @@
 /** Whose limiter is told of a change, and when. That each change is told: changes.test.ts. */
 import { env } from "cloudflare:workers";
 import { afterEach, describe, it } from "vitest";
-import { MAX_KEYS_A_RUN, MAX_KEYS_AT_ONCE, tellLimiters } from "../../../src/worker/admin/tell-limiters.ts";
+import {
+  MAX_KEYS_A_RUN,
+  MAX_KEYS_AT_ONCE,
+  refreshLimiters,
+} from "../../../src/worker/admin/refresh-limiters.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { createKey } from "../../support/factories.ts";
 import {
@@ -22,7 +26,7 @@ startEachTestAt(Date.UTC(2035, 0, 1, 12));
 afterEach(async () => {
   await env.DB.exec("update plans set requests_per_minute = 300 where id = 'pro'");
   await env.DB.exec("delete from api_keys where id glob 'key_many*'");
-  await env.DB.exec("delete from untold_keys");
+  await env.DB.exec("delete from outdated_keys");
 });
 
 const run = (sql: string, ...values: string[]) =>
@@ -30,8 +34,8 @@ const run = (sql: string, ...values: string[]) =>
     .bind(...values)
     .run();
 
-async function untoldKeys(): Promise<string[]> {
-  const { results } = await env.DB.prepare("select key_id as id from untold_keys").all<{ id: string }>();
+async function outdatedKeys(): Promise<string[]> {
+  const { results } = await env.DB.prepare("select key_id as id from outdated_keys").all<{ id: string }>();
   return results.map(({ id }) => id);
 }
 
@@ -90,7 +94,7 @@ describe("plain SQL is obeyed after the next run of the minute's cron", () => {
     for (const sql of statements) await run(sql, id);
     expect(await seenBy(key)).toBe("404 300");
     await runMinuteCron();
-    expect([await seenBy(key), await untoldKeys()]).toEqual([after, []]);
+    expect([await seenBy(key), await outdatedKeys()]).toEqual([after, []]);
   });
 });
 
@@ -101,11 +105,11 @@ describe("a limiter that cannot be reached", () => {
     await run("update api_keys set expires_at = 9000000000 where plan = ?", "free");
     const bindings = { ...env, KEY_LIMITER: limitersWithout(dead) };
     // Each run takes two of the four.
-    for (let runs = 0; runs < 60 && (await untoldKeys()).includes(alive ?? ""); runs++) {
-      await tellLimiters(bindings, "all", 2);
+    for (let runs = 0; runs < 60 && (await outdatedKeys()).includes(alive ?? ""); runs++) {
+      await refreshLimiters(bindings, "all", 2);
     }
-    expect((await untoldKeys()).sort()).toEqual(dead);
-    expect(await (await startApp()("/health")).json()).toMatchObject({ untoldKeys: 3 });
+    expect((await outdatedKeys()).sort()).toEqual(dead);
+    expect(await (await startApp()("/health")).json()).toMatchObject({ outdatedKeys: 3 });
     const overview = await (await browserWith(env.ADMIN_TOKEN)).get("/console");
     expect(await overview.text()).toContain("The limiters of 3 keys have not been told of a change.");
   });
@@ -124,9 +128,9 @@ describe("a change that comes while the limiter is told of another", () => {
       await setLimit(9);
     };
     await runMinuteCron({ KEY_LIMITER: limiters(() => ({ forget })) });
-    expect([await seenBy(key), await untoldKeys()]).toEqual(["404 8", [id]]);
+    expect([await seenBy(key), await outdatedKeys()]).toEqual(["404 8", [id]]);
     await runMinuteCron();
-    expect([await seenBy(key), await untoldKeys()]).toEqual(["404 9", []]);
+    expect([await seenBy(key), await outdatedKeys()]).toEqual(["404 9", []]);
   });
 });
 
@@ -145,13 +149,13 @@ describe("a change of a plan", () => {
         .filter((name) => name.startsWith("key_many"))
         .sort(),
     ).toEqual(used.sort());
-    expect([maxConcurrent(), await untoldKeys()]).toEqual([50, []]);
+    expect([maxConcurrent(), await outdatedKeys()]).toEqual([50, []]);
   });
 
   it("tells real limiters, more than at the same time", async ({ expect }) => {
     await insertUsedKeys("free", 1, 60);
     const { body } = await operator("PATCH", "/plans/free", { requestsPerMinute: 61 });
-    expect([body.effective, await untoldKeys()]).toEqual(["immediately", []]);
+    expect([body.effective, await outdatedKeys()]).toEqual(["immediately", []]);
   });
 
   it("reaches 9,000 keys within the limits of each invocation", async ({ expect }) => {
@@ -167,7 +171,7 @@ describe("a change of a plan", () => {
     expect([body.effective, names.length]).toEqual(["within minutes", MAX_KEYS_AT_ONCE]);
     queries();
     let runs = 0;
-    for (; (await untoldKeys()).length > 0; runs++) {
+    for (; (await outdatedKeys()).length > 0; runs++) {
       const before = names.length;
       await runMinuteCron({ KEY_LIMITER, DB });
       expect(names.length - before).toBeLessThanOrEqual(MAX_KEYS_A_RUN);
@@ -180,11 +184,11 @@ describe("a change of a plan", () => {
     const { key } = await createKey({ plan: "pro" });
     await seenBy(key);
     const { DB, failWith } = watchDatabase();
-    failWith("D1_ERROR: Network connection lost.", /from untold_keys/);
+    failWith("D1_ERROR: Network connection lost.", /from outdated_keys/);
     const change = { requestsPerMinute: 298 };
     const { status, body } = await operatorOf(startApp({ DB }))("PATCH", "/plans/pro", change);
     expect([status, body.effective]).toEqual([200, "within minutes"]);
-    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "keys_not_told" }));
+    expect(log.lines()).toContainEqual(expect.objectContaining({ event: "keys_not_refreshed" }));
     await runMinuteCron();
     expect(await seenBy(key)).toBe("404 298");
   });
@@ -196,14 +200,14 @@ describe("after a restore that has forgotten the limiter", () => {
     await seenBy(key);
     await run("delete from limiters where key_id = ?", id);
     await run("update api_keys set requests_per_minute = 6 where id = ?", id);
-    expect([await seenBy(key), await untoldKeys()]).toEqual(["404 300", []]);
-    const path = which === "one key" ? `/keys/${id}/tell` : "/keys/tell";
+    expect([await seenBy(key), await outdatedKeys()]).toEqual(["404 300", []]);
+    const path = which === "one key" ? `/keys/${id}/refresh` : "/keys/refresh";
     const { status, body } = await operator("POST", path);
-    expect([status, body]).toEqual([200, { untold: 0 }]);
+    expect([status, body]).toEqual([200, { outdated: 0 }]);
     expect(await seenBy(key)).toBe("404 6");
   });
 
   it("a key that does not exist is a 404", async ({ expect }) => {
-    expect((await operator("POST", "/keys/key_none/tell")).status).toBe(404);
+    expect((await operator("POST", "/keys/key_none/refresh")).status).toBe(404);
   });
 });
