@@ -43,8 +43,12 @@ export type WatchedPage = {
 
 const TIMEOUT_MS = 15_000;
 
-export async function openBrowser(executablePath: string) {
-  const browser = await chromium.launch({ executablePath, args: FLAGS, headless: true });
+/** Playwright turns off the keeping of pages for Back, with which people browse. */
+const KEEPS_NO_PAGES = "--disable-back-forward-cache";
+
+export async function openBrowser(executablePath: string, { keepsPages = false } = {}) {
+  const ignoreDefaultArgs = keepsPages ? [KEEPS_NO_PAGES] : [];
+  const browser = await chromium.launch({ executablePath, args: FLAGS, ignoreDefaultArgs, headless: true });
   return {
     /** Each page has cookies of its own. */
     async open(url: string, screen: Screen, { hasScripts = true } = {}): Promise<WatchedPage> {

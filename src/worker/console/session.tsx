@@ -124,6 +124,8 @@ export async function signOut(c: ConsoleContext): Promise<Response> {
   const id = deleteCookie(c, name, options);
   if (id !== undefined) await deleteSession(openDatabase(c.env.DB), await hashKey(id));
   if (caller !== undefined) logSignIn(c, "admin_signed_out", caller);
+  // Chromium keeps whole pages for Back. "cookies" would end the sessions of other ports of this machine, too.
+  c.header("Clear-Site-Data", '"cache"');
   // The session of Access is its own.
   const isOfAccess = access !== undefined && c.req.header(ASSERTION_HEADER) !== undefined;
   return c.redirect(isOfAccess ? "/cdn-cgi/access/logout" : PATH, 303);
@@ -140,12 +142,13 @@ function logSignIn(
 /**
  * A page of another host cannot set a cookie that is named `__Host-…`. Browsers take such a cookie only with
  * `Secure`, which Safari refuses on http://localhost. Only this machine is answered over http, so the other
- * name is safe there.
+ * name is safe there. Services on other ports of this machine share its cookies, so the name has the port.
  */
 function cookieOf(c: ConsoleContext) {
   const secure = wasSentOverHttps(c.req.raw);
   const options = { path: "/", httpOnly: true, sameSite: "Strict", secure } as const;
-  return { name: secure ? "__Host-session" : "session", options };
+  const { port } = urlOf(c.req.raw);
+  return { name: `${secure ? "__Host-session" : "session"}${port && `-${port}`}`, options };
 }
 
 type SignIn = {

@@ -66,7 +66,9 @@ describe("signing in", () => {
       );
     };
     // Safari takes no cookie with Secure there.
-    expect(await cookieAt("http://localhost:8787")).toMatch(/^session=(?!.*Secure).*; Path=\/;/);
+    expect(await cookieAt("http://localhost:8787")).toMatch(/^session-8787=(?!.*Secure).*; Path=\/;/);
+    // The browser has one jar for all ports of this machine.
+    expect(await cookieAt("http://localhost:8788")).toMatch(/^session-8788=/);
     const visitor = { "CF-Visitor": '{"scheme":"https"}' };
     expect(await cookieAt("https://orders.example", visitor)).toMatch(/^__Host-session=.*; Secure/);
   });
@@ -209,6 +211,7 @@ describe("a session", () => {
     const response = await post(app, "/sign-out", {}, headers);
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/console"]);
     expect(cookieIn(response)).toMatch(/^__Host-session=; Max-Age=0; Path=\/;.* Secure/);
+    expect(response.headers.get("Clear-Site-Data")).toBe('"cache"');
     expect(isSignIn(await get("", headers))).toBe(true);
   });
 
