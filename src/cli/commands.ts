@@ -20,7 +20,8 @@ const LINES: Readonly<Record<string, string>> = {
   "usage.list": "usage",
 };
 /** Two commands read files, one call is for them, and the document is not for people. */
-export const BY_HAND = ["orders.load", "orders.near", "orders.ship", "reference.show"];
+const SEVERAL = ["keys.disable", "keys.enable", "keys.plan", "keys.revoke_several"];
+export const BY_HAND = [...SEVERAL, "orders.load", "orders.near", "orders.ship", "reference.show"];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
 const SHORT: readonly Short[] = [

@@ -23,16 +23,37 @@ export async function refreshAtOnce(env: Bindings, keys: KeysToRefresh): Promise
   return (await refreshLimiters(env, keys, MAX_KEYS_AT_ONCE)) === 0 ? "immediately" : "within minutes";
 }
 
+/** Refreshes the limiters of these keys, at most `MAX_KEYS_AT_ONCE`, and returns the effect for each of them. */
+export async function refreshEachAtOnce(
+  env: Bindings,
+  ids: readonly string[],
+): Promise<(id: string) => Effective> {
+  const left = await refresh(env, { keys: ids }, MAX_KEYS_AT_ONCE);
+  return (id) => (left === null || left.ids.includes(id) ? "within minutes" : "immediately");
+}
+
 /** Returns how many of the keys are still outdated; null if D1 fails, which is logged. Never rejects. */
 export async function refreshLimiters(
   env: Bindings,
   keys: KeysToRefresh,
   maxKeys: number,
 ): Promise<number | null> {
+  return (await refresh(env, keys, maxKeys))?.outdated ?? null;
+}
+
+type Left = {
+  /** How many of the keys are still outdated. */
+  readonly outdated: number;
+  /** The keys whose limiters could not be reached. */
+  readonly ids: readonly string[];
+};
+
+async function refresh(env: Bindings, keys: KeysToRefresh, maxKeys: number): Promise<Left | null> {
   const db = openDatabase(env.DB);
   try {
     const rows = await listOutdatedKeys(db, keys, maxKeys);
     let outdated = rows[0]?.outdated ?? 0;
+    const ids: string[] = [];
     for (let start = 0; start < rows.length; start += KEYS_A_BATCH) {
       const batch = rows.slice(start, start + KEYS_A_BATCH);
       const isRefreshed = await Promise.all(
@@ -42,8 +63,9 @@ export async function refreshLimiters(
       // Without keys the query is made too. It fails and ends the run if the run may make no more calls.
       await deleteRefreshedKeys(db, refreshed);
       outdated -= refreshed.length;
+      ids.push(...batch.flatMap(({ id }, i) => (isRefreshed[i] ? [] : [id])));
     }
-    return outdated;
+    return { outdated, ids };
   } catch (thrown) {
     logError("keys_not_refreshed", thrown);
     return null;

@@ -3,7 +3,11 @@ import { type SQL, sql } from "drizzle-orm";
 import type { Database, Statement } from "../db/database.ts";
 import type { Location } from "./key.ts";
 
-export type KeysToRefresh = { readonly key: string } | { readonly plan: string } | "all";
+export type KeysToRefresh =
+  | { readonly key: string }
+  | { readonly keys: readonly string[] }
+  | { readonly plan: string }
+  | "all";
 
 export type OutdatedKey = {
   readonly id: string;
@@ -55,5 +59,6 @@ export async function countOutdatedKeys(db: Database): Promise<number> {
 
 function isAmong(keys: KeysToRefresh): SQL {
   if (keys === "all") return sql`true`;
+  if ("keys" in keys) return sql`k.id in (select value from json_each(${JSON.stringify(keys.keys)}))`;
   return "key" in keys ? sql`k.id = ${keys.key}` : sql`k.plan = ${keys.plan}`;
 }

@@ -16,7 +16,23 @@ type Row = {
   readonly make: () => Promise<Ids>;
   /** The object of the audit row, if the path does not name it. */
   readonly object?: string;
+  /** The change in the audit row, if it is that of another call. */
+  readonly audited?: string;
 };
+
+/** The key of the examples about several keys. */
+const EXAMPLE_KEY = "key_0C8yRw3mQz1T";
+
+/** Disables and enables are of the same key, and a revoked key stays so: the key is made anew. */
+function keyOfExample(status: "active" | "disabled"): Row["make"] {
+  return async () => {
+    await env.DB.prepare("delete from key_secrets where key_id = ?").bind(EXAMPLE_KEY).run();
+    await env.DB.prepare("delete from api_keys where id = ?").bind(EXAMPLE_KEY).run();
+    await operator("POST", "/keys", { id: EXAMPLE_KEY, name: "several", plan: "free" });
+    if (status === "disabled") await operator("PATCH", `/keys/${EXAMPLE_KEY}`, { disabled: true });
+    return {};
+  };
+}
 
 /** With two secrets, a ban and temporary limits. */
 async function key(): Promise<Ids> {
@@ -56,6 +72,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   "keys.end_temporary_limits": { make: key },
   "keys.refresh": { make: key },
   "keys.refresh_all": { make: async () => ({}), object: "keys" },
+  "keys.disable": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.update" },
+  "keys.enable": { make: keyOfExample("disabled"), object: EXAMPLE_KEY, audited: "keys.update" },
+  "keys.plan": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.update" },
+  "keys.revoke_several": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.revoke" },
   "bans.set": { make: key },
   "bans.lift": { make: key },
   "plans.update": { make: async () => ({ id: "pro" }) },

@@ -52,6 +52,11 @@ export function isAudited(author: Author, change: Change): SQL {
   return sql`exists (select 1 from ${rowOf(author, change)})`;
 }
 
+/** The ids of the objects for which the request wrote an audit row of this change. */
+export function auditedObjects({ at, requestId }: Author, call: AuditCall): SQL {
+  return sql`(select object from audit_log where at = ${at} and request_id = ${requestId} and +call = ${call})`;
+}
+
 /**
  * Reads a time of `after` in the audit row of the change, in Unix seconds. Each statement of a batch reads
  * the clock anew, so two statements could have two times.

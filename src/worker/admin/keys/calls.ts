@@ -22,21 +22,27 @@ import { findKeyHistory } from "./history.ts";
 import { findKeyPage } from "./list.ts";
 import { KEYS_SAY } from "./says.ts";
 import {
+  type ChangedKeys,
+  changedKeys,
+  dryRun,
   inspectedKey,
   issuedKey,
   keyHistory,
   keyHistoryQuery,
   keyPage,
   keyQuery,
+  keySelection,
   keyUpdate,
   keyView,
   newKey,
+  planOfKeys,
   refreshedKeys,
   rotatedKey,
   rotation,
   temporaryLimits,
   updatedKey,
 } from "./schema.ts";
+import { disableKeys, enableKeys, revokeKeys, setPlanOfKeys } from "./several/change.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
@@ -65,6 +71,18 @@ const KEY: v.InferInput<typeof keyView> = {
 /** A table has only the hints of secrets. */
 const KEY_COLUMNS = columnsOf(keyView).map((column) => (column === "secrets" ? "secrets.hint" : column));
 const SECRET = "sok_e… (60 characters)";
+
+const EACH_KEY =
+  "All keys of the call change at once, each with an entry in the audit log. A key that cannot change is in `unchanged`. An id that no key has is a 400, and nothing changes.";
+
+function several(was: string, member: object = {}) {
+  const { id, name } = KEY;
+  const answer: ChangedKeys = {
+    changed: [{ id, name, was, effective: "immediately" }],
+    unchanged: [],
+  };
+  return { body: { ids: [id], ...member }, answer };
+}
 
 export const keyCalls = {
   list: call({
@@ -280,5 +298,62 @@ export const keyCalls = {
     example: { answer: { ...KEY, status: "revoked", version: 4, effective: "immediately" } },
 
     run: revokeKey,
+  }),
+
+  disable: call({
+    id: "keys.disable",
+    route: "POST /keys/disable",
+    summary: "Disable several keys",
+    says: KEYS_SAY["keys.update"],
+    description: `Requests of a disabled key are refused until the key is enabled. ${EACH_KEY}`,
+    query: dryRun,
+    body: keySelection,
+    answer: changedKeys,
+    example: several("active"),
+
+    run: disableKeys,
+  }),
+
+  enable: call({
+    id: "keys.enable",
+    route: "POST /keys/enable",
+    summary: "Enable several keys again",
+    says: KEYS_SAY["keys.update"],
+    description: EACH_KEY,
+    query: dryRun,
+    body: keySelection,
+    answer: changedKeys,
+    example: several("disabled"),
+
+    run: enableKeys,
+  }),
+
+  revokeSeveral: call({
+    id: "keys.revoke_several",
+    route: "POST /keys/revoke",
+    summary: "Revoke several keys",
+    says: KEYS_SAY["keys.revoke"],
+    description: `Permanently. ${EACH_KEY}`,
+    asks: "Requests of these keys are refused from now on, permanently.",
+    query: dryRun,
+    body: keySelection,
+    answer: changedKeys,
+    example: several("active"),
+
+    run: revokeKeys,
+  }),
+
+  plan: call({
+    id: "keys.plan",
+    route: "POST /keys/plan",
+    summary: "Give several keys a plan",
+    says: KEYS_SAY["keys.update"],
+    description: `A key keeps its own limits. ${EACH_KEY}`,
+    query: dryRun,
+    body: planOfKeys,
+    answer: changedKeys,
+    example: several("free", { plan: "pro" }),
+
+    run: setPlanOfKeys,
   }),
 };

@@ -30,9 +30,11 @@ import {
   paging,
   pastDay,
   queryNumber,
+  querySwitch,
   wholeNumber,
 } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
+import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
 import { asOf, hourUsage, timeUsage } from "../usage/schema.ts";
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
@@ -125,6 +127,28 @@ export const rotation = v.strictObject({
     ),
     0,
   ),
+});
+
+const SEVERAL = `must be an array of 1 to ${MAX_KEYS_AT_ONCE} ids of keys`;
+const severalKeys = {
+  ids: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(SEVERAL), v.check(isKeyId, SEVERAL)), SEVERAL),
+      v.minLength(1, SEVERAL),
+      v.maxLength(MAX_KEYS_AT_ONCE, SEVERAL),
+      v.description("The ids of the keys. Give either `ids` or `owner`."),
+    ),
+  ),
+  owner: v.optional(
+    v.pipe(shortText(254), v.description("The name or e-mail of the owner, for all keys of the owner.")),
+  ),
+};
+/** Which keys a call changes that changes several. */
+export const keySelection = v.strictObject(severalKeys);
+export const planOfKeys = v.strictObject({ plan, ...severalKeys });
+
+export const dryRun = v.strictObject({
+  "dry-run": v.pipe(querySwitch, v.description("Tell what would happen, and change nothing.")),
 });
 
 export const keyQuery = v.strictObject({
@@ -258,6 +282,22 @@ export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf });
 export const issuedKey = v.strictObject({ ...keyView.entries, key });
 export const refreshedKeys = v.strictObject({ outdated: v.nullable(count) });
 export const updatedKey = v.strictObject({ ...keyView.entries, effective });
+/** Some of them change, or all, or none. */
+export const changedKeys = v.strictObject({
+  changed: v.array(
+    v.strictObject({
+      id: v.string(),
+      name: v.string(),
+      was: v.pipe(v.string(), v.description("The status before, or the plan before.")),
+      effective: v.pipe(v.nullable(effective), v.description("Null: this was a dry run.")),
+    }),
+  ),
+  unchanged: v.pipe(
+    v.array(v.strictObject({ id: v.string(), name: v.string(), reason: v.string() })),
+    v.description("Keys that cannot change, or need not change."),
+  ),
+});
+export type ChangedKeys = v.InferOutput<typeof changedKeys>;
 export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });
 export const inspectedKey = v.strictObject({
   whyRefused: v.pipe(
