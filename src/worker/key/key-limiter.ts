@@ -14,7 +14,7 @@ import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { logError, logEvent } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
 import { nowSeconds } from "../text/time.ts";
-import { alertStatements, banStarted, usageReached } from "./key-events.ts";
+import { alertStatements, banStarted, usageReached } from "./alerts.ts";
 import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
 
 /** The name of a row beside the package's own row. */
