@@ -33,6 +33,7 @@ function buildPages(): void {
       { in: join(SOURCE, "scripts/console.ts"), out: "console/console" },
       { in: join(SOURCE, "console.css"), out: "console/console" },
       { in: join(SOURCE, "scripts/docs.ts"), out: "docs/page" },
+      { in: join(SOURCE, "docs.css"), out: "docs/page" },
     ],
     bundle: true,
     format: "esm",

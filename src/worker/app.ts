@@ -9,6 +9,7 @@ import { adminRoutes } from "./admin/routes.ts";
 import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
 import { authenticate } from "./client/authenticate.ts";
 import { docsRoutes } from "./client/docs-routes.ts";
+import { renderClientError } from "./client/errors.ts";
 import { healthRoutes } from "./client/health-routes.ts";
 import { attachRateLimitHeaders, enforceLimit } from "./client/limit.ts";
 import { storeOrders } from "./client/orders/routes.ts";
@@ -24,8 +25,18 @@ import { settingsOf } from "./platform/settings.ts";
 import { TimeoutError } from "./platform/with-timeout.ts";
 import { DAY_SECONDS } from "./text/time.ts";
 
-/** Made once, because making an error takes longer than the response. */
-const NO_SUCH_PATH = notFound();
+/** How an app answers errors. The error is made once, because making an error takes longer than the response. */
+type Errors = { readonly noSuchPath: ApiError; readonly render: (error: ApiError) => Response };
+
+/** A path of the request is never repeated. The client API is small enough to be named. */
+const OF_CLIENTS: Errors = {
+  noSuchPath: notFound(
+    "The path does not exist. The paths are GET /v1/store/orders and DELETE /v1/store/orders/{orderId}.",
+  ),
+  render: renderClientError,
+};
+
+const OF_OPERATORS: Errors = { noSuchPath: notFound(), render: renderError };
 
 /** An app holds the caches of an isolate. Two apps share only D1 and the limiters. */
 export function createApp() {
@@ -40,7 +51,7 @@ export function createApp() {
   app.route("/v1", versionOne());
   app.route("/", docsRoutes);
   app.route("/", healthRoutes(alertHealth));
-  return withErrors(app);
+  return withErrors(app, OF_CLIENTS);
 }
 
 /** Anyone may ask for `/health`. Only operators see where alerts go. */
@@ -56,7 +67,7 @@ export function operatorsApp() {
   operators.use(respond, requireHttps);
   operators.route("/admin", adminRoutes);
   operators.route("/console", consoleRoutes);
-  return withErrors(operators);
+  return withErrors(operators, OF_OPERATORS);
 }
 
 /** Every path under /v1 needs a key, even a path that does not exist. */
@@ -71,13 +82,13 @@ function versionOne() {
   return v1;
 }
 
-function withErrors(app: Hono<AppEnv>) {
-  app.notFound((c) => (isOfConsole(c.req.path) ? errorPage(c, NO_SUCH_PATH) : renderError(NO_SUCH_PATH)));
+function withErrors(app: Hono<AppEnv>, { noSuchPath, render }: Errors) {
+  app.notFound((c) => (isOfConsole(c.req.path) ? errorPage(c, noSuchPath) : render(noSuchPath)));
   app.onError((thrown, c) => {
     const error = errorOf(thrown, c.req);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
-    return isOfConsole(c.req.path) ? errorPage(c, error) : renderError(error);
+    return isOfConsole(c.req.path) ? errorPage(c, error) : render(error);
   });
   return app;
 }

@@ -273,7 +273,9 @@ describe("1 Every request needs authentication. 4.1, 4.2, 5.3, 7.1: credential m
       const { headers, text, line } = answer;
       expect(headers.get("WWW-Authenticate")).toBe(reason === "missing" ? NO_CREDENTIAL : INVALID);
       expect(text).toMatch(
-        /^$|^\{"code":"unauthorized","message":"Missing or invalid API key.","status":401\}$/,
+        reason === "missing"
+          ? /^$|Authorization: Bearer KEY/
+          : /^$|^\{"code":"unauthorized","message":"The API key is invalid.","status":401\}$/,
       );
       expect(line).toMatchObject({ reason, network: expect.any(String) });
       const isKnown = !["missing", "malformed", "invented"].includes(reason);

@@ -1,6 +1,7 @@
 /** The documentation page in a browser, against the running service. */
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { CLIENT_ERRORS } from "../../src/worker/platform/error-codes.ts";
 import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
 import { signInTo, submit } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
@@ -78,7 +79,14 @@ describe.skipIf(executablePath === undefined)("the documentation page", () => {
     await list.getByText('"petId": 7').waitFor();
     await page.keyboard.press("Escape");
 
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.message());
+      void (asked.length === 1 ? dialog.dismiss() : dialog.accept());
+    });
     const cancel = await openPanel(page, "Cancel an order", /Test Request.*delete/);
+    await cancel.getByRole("button", { name: /^Send/ }).first().click();
+    await expect.poll(() => asked).toEqual([expect.stringContaining("cannot be undone")]);
     // The first order in the list is not what the page proposes to cancel.
     await send(cancel, "404 Not Found");
     expect(await service.db.prepare("select count(*) as n from orders").first("n")).toBe(2);
@@ -89,14 +97,38 @@ describe.skipIf(executablePath === undefined)("the documentation page", () => {
     await send(cancel, "429 Too Many Requests");
     await cancel.getByText("rate_limit_exceeded").waitFor();
 
+    expect(asked).toHaveLength(4);
     expect(problems).toEqual(
-      [404, 429].map((status) => expect.stringContaining(`the server responded with a status of ${status}`)),
+      ["Not sent.", "with a status of 404", "with a status of 429"].map((part) =>
+        expect.stringContaining(part),
+      ),
     );
     const hosts = new Set(
       requested.filter((url) => !url.startsWith("data:")).map((url) => new URL(url).host),
     );
     expect([...hosts]).toEqual([new URL(service.url).host]);
     expect(requested.filter((url) => url.includes(key))).toEqual([]);
+    await page.close();
+  });
+
+  it("opens at the row of an error that the error's Link names", async ({ expect }) => {
+    const response = await get("/v1/store/orders");
+    const [, address = ""] = /^<(.+)>; rel="help"$/.exec(response.headers.get("Link") ?? "") ?? [];
+    const { page } = await browser.open(new URL(address, service.url).href, "desk");
+    const row = page.locator("tr:has(:target)");
+    await row.waitFor();
+    expect(await row.textContent()).toContain("unauthorized");
+    await expect.poll(async () => (await row.boundingBox())?.y ?? -1).toBeLessThan(200);
+    for (const code of Object.keys(CLIENT_ERRORS))
+      expect(await page.locator(`td [id="${code}"]`).count(), code).toBe(1);
+    await page.close();
+  });
+
+  it("begins with an open introduction, and shows nothing of its maker", async ({ expect }) => {
+    const { page } = await browser.open(addressOfDocs(), "desk");
+    await page.getByRole("link", { name: "Rate limits" }).first().waitFor();
+    expect(await page.getByText("Client Libraries").count()).toBe(0);
+    expect(await page.getByText("Powered by").filter({ visible: true }).count()).toBe(0);
     await page.close();
   });
 

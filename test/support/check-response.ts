@@ -81,7 +81,11 @@ function* problemsOf(exchange: Exchange): Generator<string> {
   if (!hasBody) return;
   const isJson = headers.get("Content-Type") === "application/json";
   if (!isJson && (status >= 400 || path.startsWith("/v1"))) yield "no JSON";
-  if (status >= 400 && !isError(body, status)) yield "no Error object";
+  if (status < 400) return;
+  if (!isError(body, status)) yield "no Error object";
+  const help = `</docs#${JSON.parse(body).code}>; rel="help"`;
+  const isOfOperators = /^\/(?:admin|console)(?:\/|$)/.test(path);
+  if (!isOfOperators && headers.get("Link") !== help) yield `not the Link ${help}`;
 }
 
 /** Three members, no other, and the status of the response. */

@@ -2,7 +2,9 @@
 
 declare const Scalar: { createApiReference(selector: string, configuration: object): void };
 
-/** Whatever would leave the host is off. */
+type Sent = { readonly request: Request };
+
+/** Whatever would leave the host is off, and what says nothing about this API. */
 const CONFIGURATION = {
   agent: { disabled: true },
   mcp: { disabled: true },
@@ -10,14 +12,35 @@ const CONFIGURATION = {
   hideClientButton: true,
   telemetry: false,
   withDefaultFonts: false,
-  customCss: "body .scalar-app .markdown :is(td, th) { word-break: normal }",
+  defaultOpenAllTags: true,
+  hiddenClients: true,
+  onBeforeRequest: askBeforeChange,
 };
+
+/** A key that is pasted here is a real one. An error ends the request. */
+function askBeforeChange({ request: { method, url } }: Sent): void {
+  if (/^(GET|HEAD)$/.test(method)) return;
+  if (!confirm(`${method} ${url}\n\nThis changes real data and cannot be undone. Send it?`))
+    throw new Error("Not sent.");
+}
 
 const API = { title: "API", slug: "api", url: "/openapi.json" };
 
+/**
+ * Scalar opens the introduction if the page begins there. The address of an error is `#` and its code: Scalar
+ * does not know such an address, and the browser looked for the address before the page had any.
+ */
+function showClientApi(address: string): void {
+  if (address === "") history.replaceState(null, "", "#description/introduction");
+  const onLoaded = () => {
+    if (document.getElementById(address.slice(1))) location.replace(address);
+  };
+  Scalar.createApiReference("#reference", { ...CONFIGURATION, onLoaded, url: API.url });
+}
+
 async function show(): Promise<void> {
   if (!location.pathname.startsWith("/docs/admin")) {
-    Scalar.createApiReference("#reference", { ...CONFIGURATION, url: API.url });
+    showClientApi(location.hash);
     return;
   }
   const response = await fetch("/console/openapi.json");

@@ -3,7 +3,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv, Bindings, Key } from "../context.ts";
 import { parseKey } from "../key/key.ts";
 import { hashKey, type MacKeys } from "../key/mac.ts";
-import { ApiError, DOCS_LINK, type Refusal } from "../platform/errors.ts";
+import { ApiError, type Refusal } from "../platform/errors.ts";
 import { bearerCredential } from "../text/bearer.ts";
 
 const CHALLENGE = 'Bearer realm="store-orders"';
@@ -12,8 +12,7 @@ const CHALLENGE = 'Bearer realm="store-orders"';
 export function authenticate(macKeys: MacKeys) {
   return createMiddleware<AppEnv>(async (c, next) => {
     const credential = bearerCredential(c.req.header("Authorization"));
-    // RFC 6750, 3.1: without a credential the challenge carries no error code.
-    if (credential === undefined) throw unauthorized(CHALLENGE, { reason: "missing" });
+    if (credential === undefined) throw missingKey();
     c.set("key", await verifiedKey(macKeys, c.env, credential));
     c.set("authenticatedAtMs", Date.now());
     await next();
@@ -28,14 +27,17 @@ async function verifiedKey(macKeys: MacKeys, env: Bindings, credential: string):
   return { id: key.id, location: key.location, hash: await hashKey(credential) };
 }
 
-/** The 401 is the same for all reasons (ADR-1). Only the log has the reason. */
-export function invalidKey(refusal: Refusal): ApiError {
-  return unauthorized(`${CHALLENGE}, error="invalid_token"`, refusal);
+/** RFC 6750, 3.1: without a credential the challenge carries no error code. */
+function missingKey(): ApiError {
+  const message = "The API key is missing. Send the header Authorization: Bearer KEY, where KEY is your key.";
+  return unauthorized(message, CHALLENGE, { reason: "missing" });
 }
 
-function unauthorized(challenge: string, refusal: Refusal): ApiError {
-  return new ApiError("unauthorized", "Missing or invalid API key.", {
-    headers: { "WWW-Authenticate": challenge, Link: DOCS_LINK },
-    refusal,
-  });
+/** The 401 is the same for every wrong credential (ADR-1). Only the log has the reason. */
+export function invalidKey(refusal: Refusal): ApiError {
+  return unauthorized("The API key is invalid.", `${CHALLENGE}, error="invalid_token"`, refusal);
+}
+
+function unauthorized(message: string, challenge: string, refusal: Refusal): ApiError {
+  return new ApiError("unauthorized", message, { headers: { "WWW-Authenticate": challenge }, refusal });
 }

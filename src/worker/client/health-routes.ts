@@ -1,8 +1,9 @@
 /** `GET /health`, for monitors and deploys. A request needs no key and is not counted. */
 import { type Context, Hono } from "hono";
 import type { AppEnv } from "../context.ts";
-import { renderError, unavailable } from "../platform/errors.ts";
+import { unavailable } from "../platform/errors.ts";
 import { settingsOf } from "../platform/settings.ts";
+import { renderClientError } from "./errors.ts";
 import { HealthCheck } from "./health-check.ts";
 
 /** `operatorMembers` returns the members that only operators see. */
@@ -13,7 +14,7 @@ export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<ob
       c.executionCtx.waitUntil(promise),
     );
     if (failures.length > 0)
-      return renderError(unavailable(`Cannot be reached: ${failures.join(", ")}.`, undefined));
+      return renderClientError(unavailable(`Cannot be reached: ${failures.join(", ")}.`, undefined));
     const members = await operatorMembers(c);
     const wrong = settingsOf(c.env).problems.map(({ names }) => names);
     const settings = wrong.length === 0 ? "ok" : `wrong: ${wrong.join(", ")}`;

@@ -3,9 +3,10 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Banned, type Limited, type RefusedVerdict, rateLimit } from "hono-durable-limiter";
 import type { AppEnv } from "../context.ts";
-import { ApiError, renderError, unavailable } from "../platform/errors.ts";
+import { ApiError, unavailable } from "../platform/errors.ts";
 import { rfc3339 } from "../text/time.ts";
 import { invalidKey } from "./authenticate.ts";
+import { renderClientError } from "./errors.ts";
 
 const MINUTE_SECONDS = 60;
 
@@ -41,7 +42,7 @@ export const enforceLimit = createMiddleware<AppEnv>((c, next) =>
 function refuse(c: Context<AppEnv>, verdict: RefusedVerdict): Response {
   if (verdict.kind === "unknown") throw invalidKey({ reason: verdict.reason, keyId: c.get("key").id });
   if (verdict.kind === "too_costly") throw new Error("each request costs 1, and each limit is at least 1");
-  return renderError(refusalOf(verdict));
+  return renderClientError(refusalOf(verdict));
 }
 
 function refusalOf(verdict: Banned | Limited): ApiError {

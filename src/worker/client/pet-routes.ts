@@ -2,9 +2,10 @@
 import { Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../context.ts";
-import { ApiError, notFound, refuseOtherMethods } from "../platform/errors.ts";
+import { ApiError, notFound } from "../platform/errors.ts";
 import { settingsOf } from "../platform/settings.ts";
 import { hasSunset, petsHeaders } from "../text/lifecycle.ts";
+import { refuseOtherMethods } from "./errors.ts";
 
 export const petRoutes = new Hono<AppEnv>()
   .get("/:petId", (c) => {

@@ -54,9 +54,6 @@ export class ApiError extends Error {
   }
 }
 
-/** The address of the documentation (RFC 8631). */
-export const DOCS_LINK = '</docs>; rel="service-doc"';
-
 export function notFound(message = "The requested resource could not be found."): ApiError {
   return new ApiError("not_found", message);
 }
@@ -109,14 +106,6 @@ export function renderError(error: ApiError): Response {
   const text = `${json.slice(0, -1)}${members.join("")}}`;
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-store", ...error.headers };
   return new Response(text, { status: body.status, headers });
-}
-
-/** The last handler of a path, for all methods that `allow` does not list. */
-export function refuseOtherMethods(allow: string): () => Response {
-  const error = new ApiError("method_not_allowed", "This method is not allowed here; see the Allow header.", {
-    headers: { Allow: allow },
-  });
-  return () => renderError(error);
 }
 
 /** Makes an error response of any thrown value. An unexpected value gets a fixed message without details. */

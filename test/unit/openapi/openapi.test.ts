@@ -1,5 +1,6 @@
 /** openapi.yaml agrees with the rules of the code, and has the public operations only. */
 import { describe, it } from "vitest";
+import { llmsText } from "../../../src/openapi/document.ts";
 import { demoOrders } from "../../../src/tools/demo-data.ts";
 import { MAX_IF_NONE_MATCH_CHARS } from "../../../src/worker/client/orders/routes.ts";
 import { MIN_QUANTITY } from "../../../src/worker/db/values.ts";
@@ -51,6 +52,10 @@ const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
 );
 const byId = (id: string) => operations.find(({ operationId }) => operationId === id);
 const nameOf = ({ $ref }: Ref) => $ref.split("/").at(-1) ?? "";
+const exampleOf = (header: Ref | Header | undefined) =>
+  header !== undefined && "$ref" in header
+    ? document.components.headers[nameOf(header)]?.example
+    : header?.example;
 const answers = operations.flatMap(({ operationId, responses }) =>
   Object.entries(responses).map(([status, response]) => {
     const found = "$ref" in response ? document.components.responses[nameOf(response)] : response;
@@ -122,7 +127,7 @@ describe("every response", () => {
     const special: Record<string, string[]> = {
       200: ["ETag"],
       304: ["ETag"],
-      401: ["WWW-Authenticate", "Link"],
+      401: ["WWW-Authenticate"],
       429: ["Retry-After"],
       503: ["Retry-After"],
     };
@@ -133,6 +138,7 @@ describe("every response", () => {
         ...always,
         ...(hasKey ? ["RateLimit-Policy", "RateLimit"] : []),
         ...(special[status] ?? []),
+        ...(Number(status) >= 400 ? ["Link"] : []),
         ...(isOwnOfPet ? ["Deprecation", "Sunset"] : []),
       ];
       expect(Object.keys(response.headers).sort(), name).toEqual(expected.sort());
@@ -140,18 +146,13 @@ describe("every response", () => {
   });
 
   it("has examples that fit each other", ({ expect }) => {
-    const { headers } = document.components;
     for (const { name, status, response } of answers) {
-      const exampleOf = (header: string) => {
-        const own = response.headers[header];
-        return own !== undefined && "$ref" in own ? headers[nameOf(own)]?.example : own?.example;
-      };
       const [limit, remaining, wait, both] = [
         "X-RateLimit-Limit",
         "X-RateLimit-Remaining",
         "Retry-After",
         "RateLimit",
-      ].map(exampleOf);
+      ].map((header) => exampleOf(response.headers[header]));
       expect(limit, name).toBe(["401", "403"].includes(status) ? 0 : 60);
       expect(remaining, name).toBe(["401", "403", "429"].includes(status) ? 0 : 59);
       if (both !== undefined) expect(both, name).toContain(`"minute";r=${remaining};`);
@@ -164,7 +165,7 @@ describe("the errors", () => {
   it("have every code that clients can get, in the introduction and in the schema", ({ expect }) => {
     const { Error: schema } = document.components.schemas;
     const listed = text
-      .matchAll(/^- `(\w+)` \((\d+)\): /gm)
+      .matchAll(/^\| <span id="(\w+)">`\1`<\/span> \| (\d+) \| .+ \| (?:yes|no) \| .+ \|$/gm)
       .map(([, code, status]) => [code, Number(status)]);
     expect(Object.fromEntries(listed)).toEqual(CLIENT_ERRORS);
     expect([schema?.properties.code?.["x-extensible-enum"]].flat().sort()).toEqual(
@@ -189,6 +190,35 @@ describe("the errors", () => {
       expect(new Map(Object.entries(CLIENT_ERRORS)).get(value.code)).toBe(value.status);
       expect(value.status).toBe(Number(status));
     }
+  });
+});
+
+describe("the whole 429 of the introduction", () => {
+  it("is the example of the document", ({ expect }) => {
+    const [, status, fields = "", body = ""] =
+      /```http\nHTTP\/1.1 (\d+) .*\n([\s\S]*?)\n\n([\s\S]*?)```/.exec(text) ?? [];
+    expect(status).toBe("429");
+    const { TooManyRequests } = document.components.responses;
+    const examples = Object.entries(TooManyRequests?.headers ?? {}).map(
+      ([name, header]) => `${name}: ${exampleOf(header)}`,
+    );
+    const shown = fields.split("\n").filter((line) => !line.startsWith("Content-Type:"));
+    expect(shown.sort()).toEqual(examples.sort());
+    const { value } = TooManyRequests?.content?.["application/json"].examples?.rate_limit_exceeded ?? {};
+    expect(JSON.parse(body.replaceAll("\n", " "))).toEqual(value);
+  });
+});
+
+describe("the text for AI models", () => {
+  it("has the operations and programs of this instance, without HTML and links into the page", ({
+    expect,
+  }) => {
+    const plain = llmsText(contractWith({ ownOrigin: "https://orders.example" }));
+    expect(plain.startsWith("# Store Orders\n\n> ")).toBe(true);
+    expect(plain).toContain("- `DELETE https://orders.example/v1/store/orders/{orderId}`: ");
+    expect(plain).toContain("  https://orders.example/v1/store/orders\n```");
+    expect(plain).not.toContain("/pets/{petId}`:");
+    expect(plain).not.toMatch(/<\/?(?:details|summary|span)|\]\(#|\{\{/);
   });
 });
 

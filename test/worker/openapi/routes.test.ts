@@ -1,7 +1,10 @@
 /** The routes that need no key: the front page, and the OpenAPI document, which agrees with the database. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { createKey } from "../../support/factories.ts";
 import { startApp } from "../../support/worker.ts";
+
+type Paths = Record<string, Record<string, { readonly deprecated?: boolean }>>;
 
 const app = startApp();
 
@@ -29,6 +32,12 @@ describe("the OpenAPI document", () => {
       info: { version: "1.0.0" },
       servers: [{ url: "https://orders.example/v1" }],
     });
+  });
+
+  it("is served as text, too", async ({ expect }) => {
+    const response = await app("/llms.txt");
+    expect(response.headers.get("Content-Type")).toMatch(/^text\/plain/);
+    expect(await response.text()).toContain("GET https://orders.example/v1/store/orders`");
   });
 
   it("can be read by a page of any origin, with a header of its own", async ({ expect }) => {
@@ -72,6 +81,24 @@ describe("the OpenAPI document", () => {
       ],
       paths: { "/pets/{petId}": { get: { "x-deprecated-sunset": "2029-03-01" } } },
     });
+  });
+});
+
+describe("a path that does not exist", () => {
+  it("is answered with the document's paths, and is not repeated", async ({ expect }) => {
+    const { paths } = await (await app("/openapi.json")).json<{ paths: Paths }>();
+    const ofUse = Object.entries(paths).flatMap(([path, { head: _, ...operations }]) =>
+      Object.entries(operations)
+        .filter(([, { deprecated }]) => !deprecated)
+        .map(([method]) => `${method.toUpperCase()} /v1${path}`),
+    );
+    for (const path of ["/store/orders", "/v1/orders", "/<b>%3Cb%3E"]) {
+      const { key } = path.startsWith("/v1") ? await createKey() : {};
+      const response = await app(path, key === undefined ? {} : { key });
+      const { message } = await response.json<{ message: string }>();
+      expect(message.match(/(?:GET|DELETE) [^ ]+(?<!\.)/g), path).toEqual(ofUse);
+      expect(message).not.toMatch(/<|%/);
+    }
   });
 });
 
