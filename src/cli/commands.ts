@@ -19,9 +19,10 @@ const LINES: Readonly<Record<string, string>> = {
   "plans.update": "plans set",
   "usage.list": "usage",
 };
-/** Two commands read files, one call is for them, and the document is not for people. */
+/** Two commands read files, one call is for them, and the document and the metrics are not for people. */
 const SEVERAL = ["keys.disable", "keys.enable", "keys.plan", "keys.revoke_several"];
-export const BY_HAND = [...SEVERAL, "orders.load", "orders.near", "orders.ship", "reference.show"];
+const NOT_FOR_PEOPLE = ["metrics.show", "reference.show"];
+export const BY_HAND = [...SEVERAL, "orders.load", "orders.near", "orders.ship", ...NOT_FOR_PEOPLE];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
 const SHORT: readonly Short[] = [

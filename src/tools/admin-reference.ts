@@ -63,7 +63,17 @@ function queryParametersOf({ query }: Call): JsonObject[] {
 }
 
 function operationOf(call: Call): JsonObject {
-  const { id, summary, description, answer, example, creates, table, asks } = call;
+  const {
+    id,
+    summary,
+    description,
+    answer,
+    media = "application/json",
+    example,
+    creates,
+    table,
+    asks,
+  } = call;
   const { path } = routeOf(call);
   const isChange = !onlyReads(call);
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
@@ -86,7 +96,7 @@ function operationOf(call: Call): JsonObject {
         headers: { ...REQUEST_ID, ...(hasEtag(call) && { ETag: { $ref: "#/components/headers/ETag" } }) },
         content: {
           // The compiler has checked the example against the schema.
-          "application/json": { schema: schemaOf(answer, "output"), example: example.answer as Json },
+          [media]: { schema: schemaOf(answer, "output"), example: example.answer as Json },
           ...(table && { "text/csv": { schema: { type: "string" } } }),
         },
       },

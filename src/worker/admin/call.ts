@@ -28,8 +28,11 @@ export type Input<Body, Query> = {
   readonly origin: string;
 };
 
-/** JSON text that SQLite wrote, with all digits of its integers. `version` becomes the `ETag`. */
-export class JsonText {
+/**
+ * Text that is sent as it is: JSON that SQLite wrote, with all digits of its integers, or a text of the call's
+ * `media`. `version` becomes the `ETag`.
+ */
+export class RawText {
   readonly text: string;
   readonly version: number | undefined;
   constructor(text: string, version?: number) {
@@ -50,7 +53,7 @@ export type Call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
-  Given = ReadonlyDeep<v.InferOutput<Answer>> | JsonText,
+  Given = ReadonlyDeep<v.InferOutput<Answer>> | RawText,
 > = {
   /** Names the change in the audit log and the operation in the reference. The first part is the group. */
   readonly id: string;
@@ -64,6 +67,8 @@ export type Call<
   readonly upload?: { readonly maxBytes: number; readonly schema: v.GenericSchema };
   /** A `version` in the answer becomes the `ETag`. */
   readonly answer: Answer;
+  /** The media type of an answer that is no JSON. Its text is not for people, so no command makes the call. */
+  readonly media?: string;
   readonly example: { readonly body?: unknown; readonly answer: v.InferInput<Answer> };
   /** The answer is a 201 with the address of what was created. */
   readonly creates?: true;
@@ -87,9 +92,7 @@ export function call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
-  Given extends ReadonlyDeep<v.InferOutput<Answer>> | JsonText =
-    | ReadonlyDeep<v.InferOutput<Answer>>
-    | JsonText,
+  Given extends ReadonlyDeep<v.InferOutput<Answer>> | RawText = ReadonlyDeep<v.InferOutput<Answer>> | RawText,
 >(declaration: Call<Body, Query, Answer, Given>): Call<Body, Query, Answer, Given> {
   return declaration;
 }

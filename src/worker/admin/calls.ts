@@ -8,6 +8,7 @@ import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
 import { keyCalls } from "./keys/calls.ts";
 import { listedKey, secretView, updatedKey } from "./keys/schema.ts";
+import { showMetrics } from "./metrics/calls.ts";
 import { showReference } from "./openapi.ts";
 import { orderCalls } from "./orders/calls.ts";
 import { cancelledOrder, orderView } from "./orders/schema.ts";
@@ -24,6 +25,7 @@ export const CALLS: readonly Call[] = [
   ...Object.values(orderCalls),
   ...Object.values(auditCalls),
   ...Object.values(alertCalls),
+  showMetrics,
   showReference,
 ];
 /** Describes the groups of the reference. The first part of a call's id is its group. */
@@ -35,6 +37,7 @@ export const TAGS = {
   orders: "The orders of the store, and the orders that clients cancelled.",
   audit: "Every change by an operator.",
   alerts: "What the webhook is told: bans, used-up days, expiries.",
+  metrics: "Figures for Prometheus.",
   reference: "This document.",
 };
 

@@ -37,6 +37,9 @@ import { longText, mailAddress, shortText, soughtText } from "../http/text-schem
 import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
 import { asOf, hourUsage, timeUsage } from "../usage/schema.ts";
 
+/** The stored statuses, and those that time and bans make of `active`. */
+export const SHOWN_STATUSES = [...KEY_STATUSES, "expired", "banned"] as const;
+
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
 const name = shortText(100);
@@ -154,10 +157,7 @@ export const dryRun = v.strictObject({
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(
-    v.pipe(
-      oneOf(["usable", ...KEY_STATUSES, "expired", "banned"]),
-      v.description("`usable`: active or banned."),
-    ),
+    v.pipe(oneOf(["usable", ...SHOWN_STATUSES]), v.description("`usable`: active or banned.")),
   ),
   search: v.optional(
     v.pipe(
@@ -211,7 +211,7 @@ export const keyView = v.strictObject({
   note: v.nullable(v.string()),
   plan: v.string(),
   status: v.pipe(
-    v.picklist([...KEY_STATUSES, "expired", "banned"]),
+    v.picklist(SHOWN_STATUSES),
     v.description("`expired` is an active key past its expiry, `banned` one with a live ban."),
   ),
   bannedUntil: v.pipe(

@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { parseExactJson } from "../../text/exact-json.ts";
-import { call, JsonText } from "../call.ts";
+import { call, RawText } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { checked, parseJson } from "../http/request-validation.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
@@ -35,7 +35,7 @@ const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pend
 type Row = Readonly<Record<string, unknown>>;
 
 /** Parses an answer for a table. Its integers keep all digits. */
-function exactly<Page>({ text }: JsonText): Page {
+function exactly<Page>({ text }: RawText): Page {
   // The call's schema says which members the text has.
   return parseExactJson(text, (_value, source) => BigInt(source)) as Page;
 }
@@ -56,7 +56,7 @@ export const orderCalls = {
         listOrders(db, query),
         query.count ? countOrders(db, query) : undefined,
       ]);
-      return new JsonText(
+      return new RawText(
         `{"orders":[${orders.join(",")}],${total === undefined ? "" : `"total":${total},`}"next":${JSON.stringify(next)}}`,
       );
     },
@@ -157,7 +157,7 @@ export const orderCalls = {
 
     run: async ({ env, query }) => {
       const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
-      return new JsonText(`{"cancelled":[${cancelled.join(",")}],"next":${JSON.stringify(next)}}`);
+      return new RawText(`{"cancelled":[${cancelled.join(",")}],"next":${JSON.stringify(next)}}`);
     },
     table: (answer) => {
       const { cancelled, next } = exactly<{ cancelled: Row[]; next: string | null }>(answer);
@@ -180,7 +180,7 @@ export const orderCalls = {
 
     run: async ({ env, id }) => {
       const { json, version } = await requireOrder(openDatabase(env.DB), id);
-      return new JsonText(json, version);
+      return new RawText(json, version);
     },
   }),
 
@@ -197,7 +197,7 @@ export const orderCalls = {
 
     run: async (input) => {
       const { json, version } = await updateOrder(input);
-      return new JsonText(json, version);
+      return new RawText(json, version);
     },
   }),
 
@@ -212,6 +212,6 @@ export const orderCalls = {
     example: { answer: ORDER },
 
     removes: true,
-    run: async (input) => new JsonText((await deleteOrder(input)).json),
+    run: async (input) => new RawText((await deleteOrder(input)).json),
   }),
 };

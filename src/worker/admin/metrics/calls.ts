@@ -1,0 +1,29 @@
+/** The call of Prometheus. */
+import * as v from "valibot";
+import { call, RawText } from "../call.ts";
+import { oneOf } from "../http/schemas.ts";
+import { OPEN_METRICS } from "./open-metrics.ts";
+import { findMetrics } from "./service.ts";
+
+export const showMetrics = call({
+  id: "metrics.show",
+  route: "GET /metrics",
+  summary: "Get figures for Prometheus",
+  description:
+    "Requests of the UTC day by plan and outcome, live bans, keys by status, alerts, and whether the parts can be reached. `store_orders_as_of_timestamp_seconds` says until when each metric counts. If the database cannot be reached, the answer has only `store_orders_up`.",
+  query: v.strictObject({
+    keys: v.optional(
+      v.pipe(
+        oneOf(["top"]),
+        v.description("`top`: also the 10 keys that come closest to their limit of the day, by id."),
+      ),
+    ),
+  }),
+  media: OPEN_METRICS,
+  answer: v.string(),
+  example: {
+    answer:
+      '# TYPE store_orders_up gauge\n# HELP store_orders_up Whether the Worker can reach the part: 1 or 0.\nstore_orders_up{part="database"} 1\n# EOF\n',
+  },
+  run: async ({ env, query }) => new RawText(await findMetrics(env, query.keys === "top")),
+});

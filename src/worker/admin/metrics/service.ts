@@ -1,0 +1,140 @@
+/** The figures of the service for Prometheus. Few series, and no name of a person. */
+import type { Bindings } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { BAN_CAUSES, PLAN_IDS } from "../../db/values.ts";
+import { healthOf } from "../../key/health.ts";
+import { DAY_SECONDS, nowSeconds, toUnixSeconds } from "../../text/time.ts";
+import { receiverOf } from "../alerts/receiver.ts";
+import { SHOWN_STATUSES } from "../keys/schema.ts";
+import { countedUntil } from "../usage/service.ts";
+import { type Figures, listGroups } from "../usage/sql.ts";
+import { type Family, openMetrics } from "./open-metrics.ts";
+import { countKeysByStatus, countLiveBansByCause } from "./sql.ts";
+
+const TOP_KEYS = 10;
+const NO_FIGURES: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
+
+/** Without the database there is still an answer, which says that the database cannot be reached. */
+export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<string> {
+  const now = nowSeconds();
+  const { reached, outdatedKeys } = await healthOf(env);
+  const up: Family = {
+    name: "store_orders_up",
+    help: "Whether the Worker can reach the part: 1 or 0.",
+    asOf: now,
+    samples: Object.entries(reached).map(([part, isUp]) => ({ labels: { part }, value: Number(isUp) })),
+  };
+  if (!reached.database) return openMetrics([up], now);
+  const outdated: Family = {
+    name: "store_orders_outdated_keys",
+    help: "Keys whose limiters have not been told of a change.",
+    asOf: now,
+    samples: [{ value: outdatedKeys }],
+  };
+  const families = await Promise.all([
+    ...requestFamilies(env, now, withTopKeys),
+    ...stateFamilies(env, now),
+    alertFamilies(env, now),
+  ]);
+  return openMetrics([up, outdated, ...families.flat()], now);
+}
+
+/**
+ * Sums of the UTC day, which begin again at midnight. A copy of D1 could be behind its last answer, and a counter
+ * that falls looks like a new day: the primary answers. No limiter is asked: a scrape each minute would keep
+ * all of them awake.
+ */
+function requestFamilies(env: Bindings, now: number, withTopKeys: boolean): Promise<Family[]>[] {
+  const db = openDatabase(env.DB);
+  const today = { fromSeconds: now - (now % DAY_SECONDS), toSeconds: now + 1 };
+  const since = today.fromSeconds;
+  const asOf = Math.max(since, toUnixSeconds(Date.parse(countedUntil(today))));
+  const byPlan = async (): Promise<Family[]> => {
+    const page = { sort: "name", direction: "asc", limit: PLAN_IDS.length } as const;
+    const { rows } = await listGroups(db, "plan", today, page, 1);
+    const figuresOf = new Map(rows.map((row) => [row.plan, row]));
+    return [
+      {
+        name: "store_orders_requests",
+        help: "Requests with a valid key since midnight UTC, as far as the limiters have reported them.",
+        asOf,
+        since,
+        samples: PLAN_IDS.flatMap((plan) => outcomesOf(figuresOf.get(plan) ?? NO_FIGURES, { plan })),
+      },
+    ];
+  };
+  const ofTopKeys = async (): Promise<Family[]> => {
+    const page = { sort: "percent", direction: "desc", limit: TOP_KEYS } as const;
+    const { rows } = await listGroups(db, "key", today, page, 1);
+    const top = rows.slice(0, TOP_KEYS);
+    return [
+      {
+        name: "store_orders_key_day_used_ratio",
+        unit: "ratio",
+        help: "Share of its limit of the UTC day that a key has used, of the keys that come closest.",
+        asOf,
+        samples: top.map(({ nearKey: key, percent }) => ({ labels: { key }, value: percent / 100 })),
+      },
+      {
+        name: "store_orders_key_day_requests",
+        help: "Requests of these keys since midnight UTC.",
+        asOf,
+        samples: top.flatMap(({ nearKey: key, ...figures }) => outcomesOf(figures, { key })),
+      },
+    ];
+  };
+  return withTopKeys ? [byPlan(), ofTopKeys()] : [byPlan()];
+}
+
+function outcomesOf(
+  { admitted, refused, refusedWhileBanned }: Figures,
+  labels: Readonly<Record<string, string>>,
+): Family["samples"] {
+  const outcomes = { admitted, over_limit: refused, banned: refusedWhileBanned };
+  return Object.entries(outcomes).map(([outcome, value]) => ({ labels: { ...labels, outcome }, value }));
+}
+
+function stateFamilies(env: Bindings, now: number): Promise<Family[]>[] {
+  const db = openDatabase(env.DB);
+  const family = async (
+    about: Pick<Family, "name" | "help">,
+    label: string,
+    values: readonly string[],
+    rows: ReturnType<typeof countKeysByStatus>,
+  ): Promise<Family[]> => {
+    const counts = new Map((await rows).map((row) => [row.label, row.count]));
+    const samples = values.map((value) => ({ labels: { [label]: value }, value: counts.get(value) ?? 0 }));
+    return [{ ...about, asOf: now, samples }];
+  };
+  const keys = { name: "store_orders_keys", help: "Keys by status." };
+  const bans = { name: "store_orders_bans", help: "Bans that are live, by cause." };
+  return [
+    family(keys, "status", SHOWN_STATUSES, countKeysByStatus(db, now)),
+    family(bans, "cause", BAN_CAUSES, countLiveBansByCause(db, now)),
+  ];
+}
+
+/** None without a webhook. */
+async function alertFamilies(env: Bindings, now: number): Promise<Family[]> {
+  const receiver = await receiverOf(env);
+  if (receiver === null) return [];
+  const { waiting, failing, state } = receiver;
+  const samples = Object.entries({ pending: waiting - failing, failing }).map(([label, value]) => ({
+    labels: { state: label },
+    value,
+  }));
+  return [
+    {
+      name: "store_orders_alerts",
+      help: "Alerts that wait for their first attempt (pending) or for another one (failing).",
+      asOf: now,
+      samples,
+    },
+    {
+      name: "store_orders_alert_receiver_up",
+      help: "Whether the receiver of the webhook accepts alerts: 1 or 0.",
+      asOf: now,
+      samples: [{ value: Number(state === "ok") }],
+    },
+  ];
+}
