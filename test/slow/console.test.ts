@@ -261,6 +261,10 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     expect(await shown()).toEqual(["Ship 0 orders", false]);
     await page.getByLabel("All on this page").check();
     expect(await shown()).toEqual(["Ship 2 orders", true]);
+    await page.getByLabel("All on this page").uncheck();
+    await page.getByLabel("Ship order 602").click();
+    await page.getByLabel("Ship order 601").click({ modifiers: ["Shift"] });
+    expect(await shown()).toEqual(["Ship 2 orders", true]);
     await page.getByLabel("Ship order 602").uncheck();
     await submit(page, page.getByRole("button", { name: "Ship 1 order" }));
     expect(await rowOf(page, "Orders", "601")).toMatch(/ shipped$/);
@@ -370,6 +374,20 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     const hosts = new Set(requested.map((url) => new URL(url).host));
     expect([[...hosts], problems]).toEqual([[new URL(service.url).host], []]);
     await page.close();
+  });
+
+  it("keeps the head of a list in sight, and is one row of navigation on a phone", async ({ expect }) => {
+    for (let i = 0; i < 40; i++) await newKey(`listed ${i}`, { ownerName: "Listed" });
+    const desk = await signInTo(browser, service, "/console/keys?search=listed");
+    await desk.page.getByRole("link", { name: "listed 39" }).scrollIntoViewIfNeeded();
+    const head = await desk.page.getByRole("columnheader", { name: "Name" }).boundingBox();
+    const bar = await desk.page.getByRole("banner").boundingBox();
+    expect([bar?.y, head?.y]).toEqual([0, bar?.height]);
+    const phone = await signInTo(browser, service, "/console/keys?search=listed", { screen: "phone" });
+    expect((await phone.page.getByRole("banner").boundingBox())?.height).toBe(60);
+    const rows = await phone.page.getByRole("table", { name: "Keys" }).boundingBox();
+    expect(rows?.height).toBeLessThan(40 * 65);
+    await Promise.all([desk.page.close(), phone.page.close()]);
   });
 
   it("without a session or at a wrong address has no violations either", async ({ expect }) => {

@@ -22,6 +22,7 @@ import { addressOf, formOf } from "./kit/forms.ts";
 import { inWords } from "./kit/labels.ts";
 import { barePage, type ConsoleContext, page } from "./kit/page.tsx";
 import { alertReceiver } from "./kit/receiver.tsx";
+import { Field } from "./kit/ui.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
 import { banPages } from "./pages/bans/page.tsx";
@@ -75,6 +76,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .use(requireOperator)
   .use((c, next) => (c.req.path === LOAD_PATH ? limitFiles : limitForms)(c, next))
   .post("/search", search)
+  .get("/find", findPage)
   .get("/suggestions", suggest)
   // The reference of the pages: /admin/openapi.json takes a token, and no session of the console.
   .get("/openapi.json", (c) => answerTo(c, showReference))
@@ -121,6 +123,18 @@ async function search(c: ConsoleContext): Promise<Response> {
   if (!found && isInt64(text)) throw notFound("No order has this id, and no key matches.");
   if (found && !another) return c.redirect(`/console/keys/${found.id}`, 303);
   return c.redirect(addressOf("/console/keys", { search: part }), 303);
+}
+
+function findPage(c: ConsoleContext) {
+  const form = (
+    <form method="post" action="/console/search" class="panel">
+      <Field name="text" label="Name, owner, note, id of a key or order, or secret" type="search" />
+      <button type="submit" class="button primary">
+        Find
+      </button>
+    </form>
+  );
+  return page(c, { title: "Find" }, form);
 }
 
 /** Finds keys for the search field. */

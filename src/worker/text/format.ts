@@ -33,13 +33,17 @@ export function formatTime(iso: string): string {
   return `${formatDay(iso)}, ${new Date(iso).toISOString().slice(11, 16)} UTC`;
 }
 
-/** The two largest units: `2 d 4 h`, `3 h 12 min`, `4 min 05 s`, `45 s`. */
+/** The two largest units: `2 d 4 h`, `3 h 12 min`, `4 min 05 s`, `45 s`. A second unit of 0 is left out. */
 export function formatDuration(seconds: number): string {
   const whole = Math.max(0, Math.ceil(seconds));
-  if (whole >= DAY) return `${Math.floor(whole / DAY)} d ${Math.floor((whole % DAY) / HOUR)} h`;
-  if (whole >= HOUR) return `${Math.floor(whole / HOUR)} h ${Math.floor((whole % HOUR) / MINUTE)} min`;
-  if (whole >= MINUTE)
-    return `${Math.floor(whole / MINUTE)} min ${String(whole % MINUTE).padStart(2, "0")} s`;
+  const inUnits = (large: number, name: string, small: number, smallName: string, width = 1) => {
+    const rest = Math.floor((whole % large) / small);
+    const more = rest === 0 ? "" : ` ${String(rest).padStart(width, "0")} ${smallName}`;
+    return `${Math.floor(whole / large)} ${name}${more}`;
+  };
+  if (whole >= DAY) return inUnits(DAY, "d", HOUR, "h");
+  if (whole >= HOUR) return inUnits(HOUR, "h", MINUTE, "min");
+  if (whole >= MINUTE) return inUnits(MINUTE, "min", 1, "s", 2);
   return `${whole} s`;
 }
 

@@ -94,8 +94,9 @@ function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number)
 }
 
 function hasLimits(limits: NonNullable<KeyFilter["limits"]>, nowSeconds: number): SQL {
-  if (limits === "own") return sql`coalesce(k.requests_per_minute, k.requests_per_day) is not null`;
-  return sql`coalesce(k.temporary_until > ${nowSeconds}, false)`;
+  const own = sql`coalesce(k.requests_per_minute, k.requests_per_day) is not null`;
+  const temporary = sql`coalesce(k.temporary_until > ${nowSeconds}, false)`;
+  return { own, temporary, "own-or-temporary": sql`(${own} or ${temporary})` }[limits];
 }
 
 /**

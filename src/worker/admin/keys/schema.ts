@@ -175,8 +175,10 @@ export const keyQuery = v.strictObject({
   ),
   limits: v.optional(
     v.pipe(
-      oneOf(["own", "temporary"]),
-      v.description("`own`: a limit of the key itself. `temporary`: temporary limits that have not ended."),
+      oneOf(["own", "temporary", "own-or-temporary"]),
+      v.description(
+        "`own`: a limit of the key itself. `temporary`: temporary limits that have not ended. `own-or-temporary`: either.",
+      ),
     ),
   ),
   expiringBefore: v.optional(v.pipe(comingTime, v.metadata({ kind: "date" }))),

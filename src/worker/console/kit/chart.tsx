@@ -5,7 +5,7 @@ import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import type { ConsoleContext } from "./page.tsx";
-import { type Column, Table, Time } from "./ui.tsx";
+import { type Column, Count, NONE, Table, Time } from "./ui.tsx";
 
 const RANGES = {
   "24h": { name: "24 hours", by: "hour", from: "23h" },
@@ -110,38 +110,46 @@ export function UsageChart({ title, rows, by, asOf }: Props) {
 
 type Figures = Omit<TimeUsage, "start">;
 
-type SparklineProps = { readonly days: readonly TimeUsage[] };
+type SparklineProps = {
+  readonly days: readonly TimeUsage[];
+  /** The key's limit of a day. */
+  readonly limit: number;
+};
 
 const BAR_WIDTH = 6;
-const MAX_BAR_HEIGHT = 20;
+const FULL_HEIGHT = 18;
 
-/** Draws a bar for each day. The highest bar has the full height, and days with refusals their own colour. */
-export function Sparkline({ days }: SparklineProps) {
+/** Draws a bar for each day, and the limit as a line. Days with refusals have their own colour. */
+export function Sparkline({ days, limit }: SparklineProps) {
   const max = Math.max(...days.map(({ admitted }) => admitted));
   const isRefused = ({ refused, refusedWhileBanned }: TimeUsage) => refused + refusedWhileBanned > 0;
-  if (max <= 0 && !days.some(isRefused)) return <>–</>;
-  const text = `at most ${formatNumber(max)} admitted a day`;
+  if (max <= 0 && !days.some(isRefused)) return NONE;
+  const scale = Math.max(limit, max);
+  const top = (value: number) => FULL_HEIGHT - Math.round((FULL_HEIGHT * value) / scale);
+  const text = `at most ${formatNumber(max)} admitted a day, limit ${formatNumber(limit)}`;
   return (
     <svg
       class="sparkline"
       role="img"
       aria-label={text}
       width={days.length * BAR_WIDTH}
-      height={MAX_BAR_HEIGHT}
+      height={FULL_HEIGHT + 1}
     >
       <title>{text}</title>
       {days.map((day, i) => {
-        const height = Math.max(1, Math.round((MAX_BAR_HEIGHT * day.admitted) / Math.max(1, max)));
+        const y = Math.min(top(day.admitted), FULL_HEIGHT - 2);
+        if (day.admitted === 0 && !isRefused(day)) return null;
         return (
           <rect
             x={i * BAR_WIDTH}
-            y={MAX_BAR_HEIGHT - height}
+            y={y + 1}
             width={BAR_WIDTH - 1}
-            height={height}
+            height={FULL_HEIGHT - y}
             class={isRefused(day) ? "refused" : undefined}
           />
         );
       })}
+      <rect class="limit" x={0} y={top(limit)} width={days.length * BAR_WIDTH - 1} height={1} />
     </svg>
   );
 }
@@ -154,8 +162,13 @@ export function figureColumns(
 ): Column<Figures>[] {
   const sorted = (name: "admitted" | "refused") => sortBy && { sort: sortBy(name, "desc") };
   return [
-    { name: "Admitted", isNumber: true, ...sorted("admitted"), cell: (row) => formatNumber(row.admitted) },
-    { name: "Refused", isNumber: true, ...sorted("refused"), cell: (row) => formatNumber(row.refused) },
-    { name: "Blocked by bans", isNumber: true, cell: (row) => formatNumber(row.refusedWhileBanned) },
+    {
+      name: "Admitted",
+      isNumber: true,
+      ...sorted("admitted"),
+      cell: (row) => <Count value={row.admitted} />,
+    },
+    { name: "Refused", isNumber: true, ...sorted("refused"), cell: (row) => <Count value={row.refused} /> },
+    { name: "Blocked by bans", isNumber: true, cell: (row) => <Count value={row.refusedWhileBanned} /> },
   ];
 }

@@ -50,6 +50,9 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             ))}
           </ul>
         </nav>
+        <a class="button small lead-to-find" href="/console/find">
+          Find
+        </a>
         <search>
           <form method="post" action="/console/search">
             <input
@@ -67,12 +70,9 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             <datalist id="suggestions" />
           </form>
         </search>
+        <Environment name={environmentOf(c)} />
         <p class="session row">
-          <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
-            {c.var.author.actor}
-          </span>
-          <Environment name={environmentOf(c)} />
-          <span class="muted">{c.var.mayOnlyRead ? "read only" : "may write"}</span>
+          <Operator c={c} />
         </p>
         <form method="post" action="/console/sign-out">
           <button type="submit" class="button small">
@@ -91,6 +91,9 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         <a href={docsUrl("operate.md")}>Operate</a>
         <a href={docsUrl("runbook.md")}>Runbook</a>
         <a href="/docs/admin">API reference</a>
+        <p class="signed-in row">
+          Signed in: <Operator c={c} />
+        </p>
       </footer>
     </Document>
   );
@@ -113,6 +116,17 @@ export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, cont
     </Document>
   );
   return c.html(html`<!doctype html>${body}`, status);
+}
+
+function Operator({ c }: { readonly c: ConsoleContext }) {
+  return (
+    <>
+      <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
+        {c.var.author.actor}
+      </span>
+      <span class="muted">{c.var.mayOnlyRead ? "read only" : "may write"}</span>
+    </>
+  );
 }
 
 function Brand() {

@@ -5,13 +5,16 @@ import { isDate } from "../../text/time.ts";
 import { WAS } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
 
+/** Stands where there is no value. A list leaves the cell out on a phone. */
+export const NONE = <span class="none">–</span>;
+
 export function Time({ iso }: { readonly iso: string | null }) {
-  return iso === null ? <>–</> : <time datetime={iso}>{formatTime(iso)}</time>;
+  return iso === null ? NONE : <time datetime={iso}>{formatTime(iso)}</time>;
 }
 
 /** Shows a day in a narrow column. The title has the exact time. */
 export function Day({ iso }: { readonly iso: string | null }) {
-  if (iso === null) return <>–</>;
+  if (iso === null) return NONE;
   return (
     <time datetime={iso} title={isDate(iso) ? undefined : formatTime(iso)}>
       {formatDay(iso)}
@@ -39,7 +42,7 @@ const TONES: Readonly<Record<string, string>> = {
 };
 
 export function Badge({ status }: { readonly status: string }) {
-  return <span class={`badge ${TONES[status] ?? "quiet"}`}>{status}</span>;
+  return <span class={`badge ${TONES[status] ?? "quiet"} ${status}`}>{status}</span>;
 }
 
 const TERMS = {
@@ -55,6 +58,10 @@ export function Term({ name, children }: PropsWithChildren<{ readonly name: keyo
 export type Column<Row> = {
   readonly name: string;
   readonly isNumber?: boolean;
+  /** The cell needs no name before it on a phone. */
+  readonly isClear?: boolean;
+  /** The column is left out where there is little room. */
+  readonly isMinor?: boolean;
   /** The address of the list sorted by this column. */
   readonly sort?: { readonly href: string; readonly direction: "ascending" | "descending" | undefined };
   readonly cell: (row: Row) => Child;
@@ -67,7 +74,7 @@ type TableProps<Row> = {
   readonly empty: Child;
 };
 
-/** On a phone each row is a card. The first column names the row. */
+/** On a phone each row has two lines. The first column names the row. */
 export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="row muted">{empty}</p>;
   return (
@@ -76,9 +83,9 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
         <caption class="sr-only">{caption}</caption>
         <thead>
           <tr>
-            {columns.map(({ name, isNumber, sort }) => (
-              <th scope="col" class={isNumber ? "number" : undefined} aria-sort={sort?.direction}>
-                {sort ? <a href={sort.href}>{name}</a> : name}
+            {columns.map((column) => (
+              <th scope="col" class={classOf(column)} aria-sort={column.sort?.direction}>
+                {column.sort ? <a href={column.sort.href}>{column.name}</a> : column.name}
               </th>
             ))}
           </tr>
@@ -86,12 +93,12 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
         <tbody>
           {rows.map((row) => (
             <tr>
-              {columns.map(({ name, isNumber, cell }, i) =>
+              {columns.map((column, i) =>
                 i === 0 ? (
-                  <th scope="row">{cell(row)}</th>
+                  <th scope="row">{column.cell(row)}</th>
                 ) : (
-                  <td class={isNumber ? "number" : undefined} data-column={name}>
-                    {cell(row)}
+                  <td class={classOf(column)} data-column={column.isClear ? undefined : column.name}>
+                    {column.cell(row)}
                   </td>
                 ),
               )}
@@ -103,9 +110,18 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
   );
 }
 
+function classOf<Row>({ isNumber, isMinor }: Column<Row>): string | undefined {
+  return [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ") || undefined;
+}
+
+/** A figure whose zero says nothing on a phone. */
+export function Count({ value }: { readonly value: number }) {
+  return <span class={value === 0 ? "none" : undefined}>{formatNumber(value)}</span>;
+}
+
 /** Links to the customer's page. */
 export function Owner({ name }: { readonly name: string | null }) {
-  if (name === null) return <>no owner</>;
+  if (name === null) return <span class="none">no owner</span>;
   return <a href={`/console/customers/${encodeURIComponent(name)}`}>{name}</a>;
 }
 

@@ -10,7 +10,7 @@ import { ALERT_STATES } from "../../../db/values.ts";
 import { addressOf, DONE, doneAddress, formOf, isDone, queryOf } from "../../kit/forms.ts";
 import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { Badge, type Column, Notice, Relative, Table, Time } from "../../kit/ui.tsx";
+import { Badge, type Column, NONE, Notice, Relative, Table, Time } from "../../kit/ui.tsx";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
@@ -129,13 +129,13 @@ function Send({ id, children }: PropsWithChildren<{ readonly id?: string }>) {
 const COLUMNS: readonly Column<AlertView>[] = [
   { name: "Alert", cell: ({ keyId, text }) => <a href={`/console/keys/${keyId}`}>{text}</a> },
   { name: "At", cell: ({ at }) => <Time iso={at} /> },
-  { name: "State", cell: ({ state }) => <Badge status={state} /> },
+  { name: "State", isClear: true, cell: ({ state }) => <Badge status={state} /> },
   { name: "Attempts", isNumber: true, cell: ({ attempts }) => attempts },
   {
     name: "Last answer",
     cell: ({ deliveredAt, lastError }) =>
       deliveredAt === null ? (
-        (lastError ?? "–")
+        (lastError ?? NONE)
       ) : (
         <>
           accepted, <Time iso={deliveredAt} />
@@ -144,8 +144,12 @@ const COLUMNS: readonly Column<AlertView>[] = [
   },
   {
     name: "Next attempt",
-    cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? "–" : <Relative iso={nextAttemptAt} />),
+    cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? NONE : <Relative iso={nextAttemptAt} />),
   },
 ];
 
-const SEND_AGAIN: Column<AlertView> = { name: "Action", cell: ({ id }) => <Send id={id}>Send again</Send> };
+const SEND_AGAIN: Column<AlertView> = {
+  name: "Action",
+  isClear: true,
+  cell: ({ id }) => <Send id={id}>Send again</Send>,
+};

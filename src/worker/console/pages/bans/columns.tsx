@@ -28,8 +28,8 @@ export function LiftForm({ ban: { keyId, keyVersion } }: OfBan) {
 
 export const BAN_COLUMNS = {
   key: { name: "Key", cell: (ban) => <BannedKey ban={ban} /> },
-  owner: { name: "Owner", cell: ({ owner }) => <Owner name={owner} /> },
-  why: { name: "Why", cell: (ban) => <BanReason ban={ban} /> },
-  began: { name: "Began", cell: (ban) => <Time iso={ban.startedAt} /> },
+  owner: { name: "Owner", isClear: true, cell: ({ owner }) => <Owner name={owner} /> },
+  why: { name: "Why", isClear: true, cell: (ban) => <BanReason ban={ban} /> },
+  began: { name: "Began", isClear: true, cell: (ban) => <Time iso={ban.startedAt} /> },
   ends: { name: "Ends", cell: (ban) => <Relative iso={ban.endsAt} /> },
 } satisfies Record<string, Column<ListedBan>>;

@@ -7,7 +7,7 @@ import type { AppEnv } from "../../../context.ts";
 import { addressOf, queryOf } from "../../kit/forms.ts";
 import { CsvLink, Pages, Presets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
-import { type Column, Table, Time } from "../../kit/ui.tsx";
+import { type Column, NONE, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS, LiftForm } from "./columns.tsx";
 
 const PATH = "/console/bans";
@@ -44,16 +44,16 @@ const { key, owner, why, began, ends } = BAN_COLUMNS;
 const COLUMNS = [key, owner, why, began];
 const LIVE_COLUMNS = [...COLUMNS, ends];
 
-const LIFT: Column<ListedBan> = { name: "Action", cell: (ban) => <LiftForm ban={ban} /> };
+const LIFT: Column<ListedBan> = { name: "Action", isClear: true, cell: (ban) => <LiftForm ban={ban} /> };
 
 const PAST_COLUMNS: readonly Column<ListedBan>[] = [
   ...COLUMNS,
-  { name: "Scheduled end", cell: ({ endsAt }) => <Time iso={endsAt} /> },
+  { name: "Scheduled end", isMinor: true, cell: ({ endsAt }) => <Time iso={endsAt} /> },
   {
     name: "Lifted",
     cell: (ban) =>
       ban.liftedAt === null ? (
-        "–"
+        NONE
       ) : (
         <>
           <Time iso={ban.liftedAt} /> by {ban.liftedBy}

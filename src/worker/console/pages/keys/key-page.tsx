@@ -1,5 +1,6 @@
 /** `/console/keys/{id}` shows problems, usage, history and actions of a key. */
 import { type Context, Hono } from "hono";
+import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { KEYS_SAY, lastEndOf } from "../../../admin/keys/says.ts";
@@ -26,6 +27,7 @@ import {
   Definitions,
   Gauge,
   MailTo,
+  NONE,
   Notice,
   Owner,
   Relative,
@@ -239,19 +241,25 @@ function About({ shown }: { readonly shown: ShownKey }) {
           </>,
         ],
         ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
-        ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : "–"],
+        ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : NONE],
         ["Plan", key.plan],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],
-        ["Expires", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
+        ["Expires", endOf(key)],
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
         ["Last used", <Day iso={key.lastUsedDay} />],
         ["Location", key.location ?? "near the first request"],
-        ["Note", key.note ?? "–"],
+        ["Note", key.note ?? NONE],
       ]}
     />
   );
+}
+
+/** A revoked key has ended, whatever its expiry says. */
+function endOf({ status, expiresAt }: Pick<KeyView, "status" | "expiresAt">): Child {
+  if (status === "revoked") return "revoked";
+  return expiresAt === null ? "never" : <Time iso={expiresAt} />;
 }
 
 function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
@@ -275,9 +283,9 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
         { name: "Created", cell: ({ createdAt }) => <Time iso={createdAt} /> },
         {
           name: "Valid until",
-          cell: (secret) => (secret.expiresAt === null ? "no end" : <Time iso={secret.expiresAt} />),
+          cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }),
         },
-        ...(canRetire ? [{ name: "Action", cell: retire }] : []),
+        ...(canRetire ? [{ name: "Action", isClear: true, cell: retire }] : []),
       ]}
       rows={keyView.secrets.toReversed()}
       empty="The key has no secret."

@@ -16,7 +16,7 @@ import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, type Column, Day, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
+import { Badge, type Column, Day, NONE, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
 
@@ -26,7 +26,8 @@ const SPARKLINE_DAYS = 14;
 /** The filters are a part of the address, which can be logged. */
 const NO_SECRET = {
   pattern: "(?!.*sok_[0-9A-Za-z]{8}).*",
-  title: "Paste a secret into the search field of the bar.",
+  placeholder: "name, owner, note, id",
+  title: "Or the last four of a secret. Paste a whole secret into the search field of the bar.",
 };
 
 const CREATE = (
@@ -59,7 +60,11 @@ export const keyListPages = new Hono<AppEnv>()
           schema={keyQuery}
           names={["search", "status", "plan", "limits", "expiringBefore", "unusedSince"]}
           texts={shown}
-          own={{ search: { attributes: NO_SECRET }, status: { choices: { usable: "active or banned" } } }}
+          own={{
+            search: { attributes: NO_SECRET },
+            status: { choices: { usable: "active or banned" } },
+            limits: { choices: { "own-or-temporary": "own or temporary" } },
+          }}
           presets={[
             ["All keys", PATH],
             ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
@@ -69,6 +74,7 @@ export const keyListPages = new Hono<AppEnv>()
               "Expire within 30 days",
               addressOf(PATH, { ...usable, expiringBefore: daysBefore(-30), sort: "expiry" }),
             ],
+            ["Own or temporary limits", addressOf(PATH, { ...usable, limits: "own-or-temporary" })],
             ["Unused for 30 days", addressOf(PATH, { ...usable, unusedSince: daysBefore(30) })],
           ]}
         >
@@ -143,9 +149,14 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
 function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[] {
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
-    { name: "Owner", sort: by("owner"), cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} /> },
-    { name: "Status", cell: (key) => <StatusOf {...key} /> },
-    { name: "Plan", cell: ({ plan }) => plan },
+    {
+      name: "Owner",
+      isClear: true,
+      sort: by("owner"),
+      cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} />,
+    },
+    { name: "Status", isClear: true, cell: (key) => <StatusOf {...key} /> },
+    { name: "Plan", isClear: true, cell: ({ plan }) => plan },
     {
       name: "Used today",
       isNumber: true,
@@ -153,17 +164,22 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
       cell: ({ admittedToday, limits }) =>
         admittedToday > 0
           ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
-          : "–",
+          : NONE,
     },
-    { name: `${SPARKLINE_DAYS} days`, cell: ({ days = [] }) => <Sparkline days={days} /> },
-    { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
+    {
+      name: `${SPARKLINE_DAYS} days`,
+      cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,
+    },
+    { name: "Last used", isMinor: true, cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
     {
       name: "Expires",
       sort: by("expiry"),
-      cell: ({ expiresAt }) => (expiresAt === null ? "–" : <Relative iso={expiresAt} />),
+      cell: ({ expiresAt, status }) =>
+        expiresAt === null || status === "revoked" ? NONE : <Relative iso={expiresAt} />,
     },
     {
       name: "Secret",
+      isMinor: true,
       cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
     },
   ];

@@ -115,7 +115,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
           ),
         },
         ...MEMBER_COLUMNS,
-        { name: "Status", cell: ({ status }) => <Badge status={status} /> },
+        { name: "Status", isClear: true, cell: ({ status }) => <Badge status={status} /> },
       ]}
       rows={orders}
       empty={

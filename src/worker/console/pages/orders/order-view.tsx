@@ -3,7 +3,7 @@
 import type { RawText } from "../../../admin/call.ts";
 import { parseExactJson } from "../../../text/exact-json.ts";
 import { formatNumber } from "../../../text/format.ts";
-import { type Column, Time } from "../../kit/ui.tsx";
+import { type Column, NONE, Time } from "../../kit/ui.tsx";
 
 export type ShownOrder = {
   readonly id: string;
@@ -31,15 +31,15 @@ export function toShown<Shown>({ text }: RawText): Shown {
 export const MEMBER_COLUMNS: readonly Column<
   Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">
 >[] = [
-  { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? "–" },
+  { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? NONE },
   {
     name: "Quantity",
     isNumber: true,
-    cell: ({ quantity }) => (quantity === null ? "–" : formatNumber(BigInt(quantity))),
+    cell: ({ quantity }) => (quantity === null ? NONE : formatNumber(BigInt(quantity))),
   },
-  { name: "Ship date", cell: ({ shipDate }) => <Time iso={shipDate} /> },
+  { name: "Ship date", isClear: true, cell: ({ shipDate }) => <Time iso={shipDate} /> },
   {
     name: "Complete",
-    cell: ({ complete }) => (complete === null ? "–" : complete ? "yes" : "no"),
+    cell: ({ complete }) => (complete === null ? NONE : complete ? "yes" : <span class="none">no</span>),
   },
 ];

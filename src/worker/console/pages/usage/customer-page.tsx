@@ -1,5 +1,6 @@
 /** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
 import { Hono } from "hono";
+import type { Child } from "hono/jsx";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
@@ -15,7 +16,7 @@ import { daysBefore } from "../../../text/time.ts";
 import { AsOf, UsageChart } from "../../kit/chart.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, type Column, Definitions, MailTo, Notice, Table, Time } from "../../kit/ui.tsx";
+import { Badge, type Column, Count, Definitions, MailTo, NONE, Notice, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { adviceTo } from "./advice.tsx";
 
@@ -62,7 +63,7 @@ async function showCustomer(c: ConsoleContext, owner: string) {
       )}
       <Definitions
         facts={[
-          ["E-mail", emails.length === 0 ? "–" : emails.map((address) => <MailTo address={address} />)],
+          ["E-mail", emails.length === 0 ? NONE : emails.map((address) => <MailTo address={address} />)],
           ["Keys", next === null ? formatNumber(keys.length) : `the first ${KEYS_SHOWN}`],
         ]}
       />
@@ -99,24 +100,24 @@ async function showCustomer(c: ConsoleContext, owner: string) {
 }
 
 function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<KeyView>[] {
-  const ofUse = (name: string, cell: (usage: KeyUsageView) => string) => ({
+  const ofUse = (name: string, cell: (usage: KeyUsageView) => Child) => ({
     name,
     isNumber: true,
     cell: ({ id }: KeyView) => {
       const usage = used.get(id);
-      return usage === undefined ? "–" : cell(usage);
+      return usage === undefined ? NONE : cell(usage);
     },
   });
   return [
     { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
-    { name: "Status", cell: ({ status }) => <Badge status={status} /> },
-    { name: "Plan", cell: ({ plan }) => plan },
-    ofUse("Days near", ({ daysNear }) => `${daysNear} of ${DAYS}`),
+    { name: "Status", isClear: true, cell: ({ status }) => <Badge status={status} /> },
+    { name: "Plan", isClear: true, cell: ({ plan }) => plan },
+    ofUse("Days near", ({ daysNear }) => <Count value={daysNear} />),
     ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),
     ofUse("Peak", ({ peakPercent }) => `${peakPercent} %`),
-    ofUse("Admitted", ({ admitted }) => formatNumber(admitted)),
-    ofUse("Refused", ({ refused }) => formatNumber(refused)),
-    { name: "Note", cell: ({ note }) => note ?? "–" },
+    ofUse("Admitted", ({ admitted }) => <Count value={admitted} />),
+    ofUse("Refused", ({ refused }) => <Count value={refused} />),
+    { name: "Note", cell: ({ note }) => note ?? NONE },
   ];
 }
 

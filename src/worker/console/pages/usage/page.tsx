@@ -19,7 +19,7 @@ import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts"
 import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { type Column, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
+import { type Column, Count, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
 import { adviceTo, nearestOf } from "./advice.tsx";
 
 const ROWS_PER_PAGE = 50;
@@ -114,8 +114,12 @@ function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
       sort: by("name"),
       cell: ({ keyId, keyName }) => <a href={`/console/keys/${keyId}`}>{keyName}</a>,
     },
-    { name: "Owner", cell: ({ ownerName, ownerEmail }) => <Owner name={ownerName ?? ownerEmail} /> },
-    { name: "Plan", cell: ({ plan }) => plan },
+    {
+      name: "Owner",
+      isClear: true,
+      cell: ({ ownerName, ownerEmail }) => <Owner name={ownerName ?? ownerEmail} />,
+    },
+    { name: "Plan", isClear: true, cell: ({ plan }) => plan },
     {
       name: "Of the limit",
       isNumber: true,
@@ -141,8 +145,13 @@ type Closeness = Pick<KeyUsageView, "daysNear" | "medianPercent" | "peakPercent"
 /** The figures are in percent of the limit of each day. */
 function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
   return [
-    { name: "Days near", isNumber: true, sort: by("near", "desc"), cell: ({ daysNear }) => daysNear },
-    { name: "Median", isNumber: true, cell: ({ medianPercent }) => `${medianPercent} %` },
+    {
+      name: "Days near",
+      isNumber: true,
+      sort: by("near", "desc"),
+      cell: ({ daysNear }) => <Count value={daysNear} />,
+    },
+    { name: "Median", isNumber: true, isMinor: true, cell: ({ medianPercent }) => `${medianPercent} %` },
     { name: "Peak", isNumber: true, sort: by("peak", "desc"), cell: ({ peakPercent }) => `${peakPercent} %` },
   ];
 }
