@@ -83,5 +83,7 @@ function memberOf(name: string, schema: Schema, isRequired: boolean, description
   const { type, enum: values = [], description: does = description } = schema.anyOf?.[0] ?? schema;
   const isNullable = schema.anyOf?.some((each) => each.type === "null") === true;
   const choices = type === "boolean" ? ["true", "false"] : values;
-  return { name, type, choices, does, isRequired, isNullable, byDefault: schema.default };
+  // `?dry-run` is a switch of a query.
+  const byDefault = values.includes("") ? false : schema.default;
+  return { name, type, choices, does, isRequired, isNullable, byDefault };
 }

@@ -1,5 +1,6 @@
 /** Makes a command of each call of the admin API. The members of the query and the body are its options. */
 import { type Command, Option } from "commander";
+import type { ChangedKeys } from "../worker/admin/keys/schema.ts";
 import { describeProblems } from "../worker/text/check-schema.ts";
 import { call as send } from "./api.ts";
 import { confirm, count, durationOf, requireTerminal, seconds, wholeNumber } from "./arguments.ts";
@@ -7,7 +8,7 @@ import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
-import { type Answer, sentenceAfter } from "./sentences.ts";
+import { type Answer, sentenceAfter, sentencesAfter } from "./sentences.ts";
 import { addCommand, groupOf, keyId, objectId, type Session, show, showKey } from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
@@ -15,14 +16,14 @@ const LINES: Readonly<Record<string, string>> = {
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
   "keys.refresh_all": "keys refresh --all",
+  "keys.revoke_several": "keys revoke",
   "keys.usage": "usage",
   "plans.update": "plans set",
   "usage.list": "usage",
 };
 /** Two commands read files, one call is for them, and the document and the metrics are not for people. */
-const SEVERAL = ["keys.disable", "keys.enable", "keys.plan", "keys.revoke_several"];
 const NOT_FOR_PEOPLE = ["metrics.show", "reference.show"];
-export const BY_HAND = [...SEVERAL, "orders.load", "orders.near", "orders.ship", ...NOT_FOR_PEOPLE];
+export const BY_HAND = ["orders.load", "orders.near", "orders.ship", ...NOT_FOR_PEOPLE];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
 const SHORT: readonly Short[] = [
@@ -60,6 +61,8 @@ type Form = {
   readonly names: readonly string[];
   readonly members: readonly Member[];
   readonly fixed: object;
+  /** The arguments are any number of keys, the `ids` of the body. */
+  readonly takesKeys: boolean;
 };
 type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true };
 
@@ -74,16 +77,21 @@ export function addCallCommands(program: Command, session: Session): void {
     const [noun = "", verb] = words.split(" ");
     const parent = verb === undefined ? program : groupOf(program, noun, nouns.get(noun));
     // The help shows the sentence of the first form: `usage` is for all keys, and `usage <key>` for one key.
-    const inOrder = ofWords.toSorted((a, b) => a.names.length - b.names.length);
+    const inOrder = ofWords.toSorted((a, b) => lengthOf(a) - lengthOf(b));
     addForms(parent, session, verb ?? noun, inOrder);
   }
+}
+
+function lengthOf({ names, takesKeys }: Form): number {
+  return takesKeys ? Number.POSITIVE_INFINITY : names.length;
 }
 
 export function formOf(call: Call): Form {
   const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
   const names = [...call.line.matchAll(/(\w+)s\/\{/g)].map(([, name = ""]) => name);
-  const members = [...ownOf(call, call.query), ...call.body];
-  return { call, words, flag, names, members, fixed: {} };
+  const takesKeys = call.body.some(({ name }) => name === "ids");
+  const members = [...ownOf(call, call.query), ...call.body.filter(({ name }) => name !== "ids")];
+  return { call, words, flag, names, members, fixed: {}, takesKeys };
 }
 
 /** A short command with a fixed body has no options. With an argument, only the call's switches stay. */
@@ -95,7 +103,9 @@ function shortOf(form: Form, { words, fixed = {}, argument }: Short): Form {
 
 function addForms(parent: Command, session: Session, verb: string, forms: readonly Form[]): void {
   const [few = [], many = few] = forms.map(({ names }) => names);
-  const args = many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
+  const args = forms.some(({ takesKeys }) => takesKeys)
+    ? ["[key...]"]
+    : many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
   const does = forms.map(({ call }) => call.does).join("\n");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
   for (const { call, flag } of forms) if (flag) command.option(`--${flag}`, call.summary);
@@ -160,6 +170,11 @@ function optionOf({ name, type, choices, does, isNullable, byDefault }: Member):
   return option.argParser((text) => (none.includes(text) ? text : parse(text)));
 }
 
+/** Commander's name of the option `--dry-run` is `dryRun`. */
+function optionNameOf(name: string): string {
+  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
+}
+
 function isDuration(name: string): boolean {
   return /seconds$/i.test(name);
 }
@@ -172,14 +187,14 @@ function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function exampleOf({ call, words, flag, names, members }: Form): string {
+function exampleOf({ call, words, flag, names, members, takesKeys }: Form): string {
   const options = members.flatMap(({ name }) => {
     const value = call.example?.[name];
     if (value === undefined) return [];
     const text = isDuration(name) ? durationOf(Number(value)) : String(value);
     return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
   });
-  const args = names.map((name) => EXAMPLES[name]);
+  const args = takesKeys ? ['--owner "Pet Shop"'] : names.map((name) => EXAMPLES[name]);
   return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
 }
 
@@ -188,12 +203,19 @@ function chosen(command: Command, forms: readonly Form[]): Form {
   const options = command.opts();
   const refuse = (text: string): never => command.error(`error: ${text}`, { exitCode: 2 });
   const flag = forms.map((form) => form.flag).find((each) => each && options[each]);
-  const form = forms.find((each) => each.names.length === command.args.length && each.flag === flag);
+  const isGiven = (name: string) => options[optionNameOf(name)] !== undefined;
+  const given = forms.flatMap(namesOf).filter(isGiven);
+  const fitting = forms.filter(
+    (each) => each.flag === flag && (each.takesKeys || each.names.length === command.args.length),
+  );
+  // One key is changed by the call for one key, unless that call lacks an option.
+  const form = fitting.find((each) => given.every((name) => namesOf(each).includes(name))) ?? fitting[0];
   if (form === undefined) return refuse(`Use ${forms.map(usageOf).join(" or ")}.`);
-  const given = forms.flatMap(namesOf).filter((name) => options[name] !== undefined);
+  if (form.takesKeys && command.args.length > 0 === isGiven("owner"))
+    return refuse("Give the keys, or their --owner.");
   const other = given.find((name) => !namesOf(form).includes(name));
   if (other) return refuse(`${usageOf(form)} has no ${flagOf(other)}.`);
-  const missing = form.members.find(({ name, isRequired }) => isRequired && options[name] === undefined);
+  const missing = form.members.find(({ name, isRequired }) => isRequired && !isGiven(name));
   return missing ? refuse(`Give ${flagOf(missing.name)}.`) : form;
 }
 
@@ -201,11 +223,15 @@ function namesOf({ call, members }: Form): string[] {
   return [...members.map(({ name }) => name), ...(isPaged(call) ? ["limit", "after"] : [])];
 }
 
-function usageOf({ words, names, flag }: Form): string {
-  return [words, ...names.map((name) => `<${name}>`), ...(flag ? [`--${flag}`] : [])].join(" ");
+function usageOf({ words, names, flag, takesKeys }: Form): string {
+  return [words, takesKeys && "<key...>", ...names.map((name) => `<${name}>`), ...(flag ? [`--${flag}`] : [])]
+    .filter(Boolean)
+    .join(" ");
 }
 
-async function run(session: Session, command: Command, { call, names, fixed }: Form): Promise<void> {
+async function run(session: Session, command: Command, form: Form): Promise<void> {
+  const { call, names, fixed } = form;
+  if (form.takesKeys) return runForKeys(session, command, call);
   const options = command.opts<Options>();
   const args = names.map((name, i) => [name, command.args[i] ?? ""] as const);
   const [, ...others] = args;
@@ -231,6 +257,27 @@ async function run(session: Session, command: Command, { call, names, fixed }: F
   if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 
+async function runForKeys(session: Session, command: Command, call: Call): Promise<void> {
+  const options = command.opts<Options>();
+  const isDryRun = options.dryRun === true;
+  const asks = options.yes || isDryRun ? undefined : call.asks;
+  if (asks) requireTerminal(session.io);
+  const members = await valuesOf(session, call.body, options);
+  const ids = await Promise.all(command.args.map((ref) => keyId(session, ref)));
+  let json = ids.length === 0 ? members : { ...members, ids };
+  const dryRun = { json, query: { "dry-run": "true" } };
+  if (asks) {
+    const { body } = await send<ChangedKeys>(session.access, call.line, dryRun);
+    // The person agrees to these keys. The owner may get others meanwhile.
+    const { owner: _, ...others } = members;
+    json = { ...others, ids: [...body.changed, ...body.unchanged].map(({ id }) => id) };
+    await confirm(session.io, printable(`${sentencesAfter(call.id, body, members)}\n${asks}`));
+  }
+  const answer = await send<ChangedKeys>(session.access, call.line, isDryRun ? dryRun : { json });
+  show(session, answer, () => sentencesAfter(call.id, answer.body, members));
+  if (isDryRun) session.io.stderr.write("dry run: nothing was changed\n");
+}
+
 function capital(noun: string): string {
   return noun.charAt(0).toUpperCase() + noun.slice(1);
 }
@@ -239,7 +286,7 @@ function capital(noun: string): string {
 async function valuesOf(session: Session, members: readonly Member[], options: Options) {
   const values: Record<string, unknown> = {};
   for (const { name, type, isNullable } of members) {
-    const value = options[name];
+    const value = options[optionNameOf(name)];
     if (value === undefined) continue;
     if (value === "none" && isNullable) values[name] = null;
     else if (name === "key") values[name] = await keyId(session, String(value));

@@ -3,10 +3,10 @@
 import { BANS_SAY } from "../worker/admin/bans/says.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import { KEYS_SAY, lastEndOf } from "../worker/admin/keys/says.ts";
-import type { KeyView } from "../worker/admin/keys/schema.ts";
+import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
 import { ORDERS_SAY } from "../worker/admin/orders/says.ts";
 import { PLANS_SAY } from "../worker/admin/plans/says.ts";
-import { listOf, type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
+import { differences, listOf, type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
 
 export type Change = {
   /** The object's name as the operator gave it: `acme`, `Plan pro`. */
@@ -57,6 +57,24 @@ export function sentenceAfter(call: string, answer: Answer, { name, sent }: Chan
   const rest =
     outdated === 0 ? restAfter(call, answer, sent) : ` ${outdated} limiters follow within minutes.`;
   return `${sentenceOf(subject, saysOf(call, was.before, was.after), effective)}${rest}`;
+}
+
+/** What a change of several keys sets. A call that takes the value from its body has no entry. */
+const SETS: Readonly<Record<string, Members>> = {
+  "keys.disable": { status: "disabled" },
+  "keys.enable": { status: "active" },
+  "keys.revoke_several": { status: "revoked" },
+};
+
+/** Returns a line for each key. */
+export function sentencesAfter(call: string, { changed, unchanged }: ChangedKeys, sent: Members): string {
+  const after = SETS[call] ?? { plan: sent.plan };
+  const lines = changed.map(({ name, was, effective }) => {
+    const before = Object.fromEntries(Object.keys(after).map((member) => [member, was]));
+    if (effective === null) return `${name}: ${differences(before, after)}`;
+    return sentenceOf(name, saysOf("keys.update", before, after), effective);
+  });
+  return [...lines, ...unchanged.map(({ name, reason }) => `Unchanged: ${name} ${reason}.`)].join("\n");
 }
 
 /** Limits that a key has beside its plan's go on, which an operator who changes the plan may not expect. */

@@ -35,6 +35,7 @@ const KEY = {
     { id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
   ],
 };
+const OTHER_ID = "key_1AAAAAAAAAAA";
 const ID = KEY.id;
 const IO = {
   env: {},
@@ -123,6 +124,30 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     { disabled: true },
     { ...CHANGED, status: "disabled", effective: "within minutes" },
     "Paws is disabled. It takes effect within minutes.",
+  ],
+  [
+    `keys disable ${ID} ${OTHER_ID}`,
+    "POST /admin/keys/disable",
+    { ids: [ID, OTHER_ID] },
+    {
+      changed: [{ id: ID, name: "Paws", was: "active", effective: "immediately" }],
+      unchanged: [{ id: OTHER_ID, name: "Claws", reason: "is disabled already" }],
+    },
+    "Paws is disabled. It takes effect immediately.\nUnchanged: Claws is disabled already.",
+  ],
+  [
+    "keys plan --owner Zoo --plan pro",
+    "POST /admin/keys/plan",
+    { plan: "pro", owner: "Zoo" },
+    { changed: [{ id: ID, name: "Paws", was: "free", effective: "within minutes" }], unchanged: [] },
+    "Paws is changed: plan free → pro. It takes effect within minutes.",
+  ],
+  [
+    "keys revoke --owner Zoo --yes",
+    "POST /admin/keys/revoke",
+    { owner: "Zoo" },
+    { changed: [{ id: ID, name: "Paws", was: "active", effective: "immediately" }], unchanged: [] },
+    "Paws is revoked. It takes effect immediately.",
   ],
   [
     `keys limit ${ID} --per-minute 1000 --days 3`,
@@ -265,7 +290,9 @@ describe("a command that changes something", () => {
   });
 
   it("has the members of its call as options, which make the body", async ({ expect }) => {
-    const calls = readReference().calls.filter(({ id, body }) => body.length > 0 && !BY_HAND.includes(id));
+    const calls = readReference().calls.filter(
+      ({ id, body }) => body.length > 0 && !BY_HAND.includes(id) && !body.some(({ name }) => name === "ids"),
+    );
     expect(calls.length).toBeGreaterThan(5);
     for (const call of calls) {
       const { words, names } = formOf(call);
@@ -659,6 +686,36 @@ describe("a dangerous command", () => {
       expect(sent).toHaveLength(3);
     },
   );
+
+  it("shows all keys of an owner, and changes those that it has shown", async ({ expect }) => {
+    const found = {
+      changed: [{ id: ID, name: "Paws", was: "active", effective: null }],
+      unchanged: [{ id: OTHER_ID, name: "Claws", reason: "is revoked, which is permanent" }],
+    };
+    const line = "keys revoke --owner Zoo".split(" ");
+    const declined = await run(line, [found], { input: "y\n", isInteractive: true });
+    expect(declined.err).toMatch(
+      /Paws: status active → revoked\nUnchanged: Claws .*\nRequests of these keys .*: /,
+    );
+    expect(sent.map((each) => each.line)).toEqual(["POST /admin/keys/revoke?dry-run=true"]);
+    await run(line, [found, { changed: [], unchanged: [] }], { input: "yes\n", isInteractive: true });
+    expect(sent.at(-1)).toMatchObject({
+      line: "POST /admin/keys/revoke",
+      body: JSON.stringify({ ids: [ID, OTHER_ID] }),
+    });
+  });
+
+  it("changes nothing in a dry run, of one key too", async ({ expect }) => {
+    const found = { changed: [{ id: ID, name: "Paws", was: "active", effective: null }], unchanged: [] };
+    for (const line of [`keys revoke ${ID} --dry-run`, `keys disable ${ID} --dry-run`])
+      expect(await run(line.split(" "), [found])).toMatchObject({
+        code: 0,
+        out: expect.stringMatching(/^Paws: status active → /),
+      });
+    expect(sent.map((each) => each.line.replace(/revoke|disable/, "x"))).toEqual(
+      Array(2).fill("POST /admin/keys/x?dry-run=true"),
+    );
+  });
 
   it("needs --yes without a terminal", async ({ expect }) => {
     const { code, err } = await runLine(`keys revoke ${ID}`);
