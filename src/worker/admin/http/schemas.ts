@@ -94,11 +94,14 @@ export function wholeNumber(min: number, max: number, reason = "") {
 }
 
 /** `?name`, `?name=true` or `?name=false`. */
-export const querySwitch = v.pipe(
-  v.optional(v.picklist(["", "true", "false"], "must be true, false, or without a value"), "false"),
-  v.transform((text) => text !== "false"),
-  v.metadata({ kind: "switch" }),
-);
+export function querySwitch(description: string) {
+  const value = v.picklist(["", "true", "false"], "must be true, false, or without a value");
+  return v.pipe(
+    v.optional(v.pipe(value, v.description(description)), "false"),
+    v.transform((text) => text !== "false"),
+    v.metadata({ kind: "switch" }),
+  );
+}
 
 /** A number in a query is text with decimal digits. */
 export function queryNumber(min: number, max: number) {

@@ -151,7 +151,7 @@ export const keySelection = v.strictObject(severalKeys);
 export const planOfKeys = v.strictObject({ plan, ...severalKeys });
 
 export const dryRun = v.strictObject({
-  "dry-run": v.pipe(querySwitch, v.description("Tell what would happen, and change nothing.")),
+  "dry-run": querySwitch("Tell what would happen, and change nothing."),
 });
 
 export const keyQuery = v.strictObject({

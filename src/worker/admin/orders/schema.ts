@@ -64,19 +64,16 @@ export const orderQuery = v.strictObject({
   status,
   petId: v.optional(v.pipe(int64Digits, v.description("Only the orders of this pet."))),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
-  count: querySwitch,
+  count: querySwitch("Also answer `total`, the number of orders of the filters."),
   ...paging,
   format,
 });
 
 export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
-  "dry-run": v.pipe(querySwitch, v.description("Count what would happen, and store nothing.")),
-  "restore-cancelled": v.pipe(querySwitch, v.description("Load orders again that clients have cancelled.")),
-  "allow-backwards": v.pipe(
-    querySwitch,
-    v.description("Let a status go back, as from `shipped` to `pending`."),
-  ),
+  "dry-run": querySwitch("Count what would happen, and store nothing."),
+  "restore-cancelled": querySwitch("Load orders again that clients have cancelled."),
+  "allow-backwards": querySwitch("Let a status go back, as from `shipped` to `pending`."),
 });
 
 export type LoadQuery = v.InferOutput<typeof loadQuery>;
@@ -84,7 +81,7 @@ export type LoadQuery = v.InferOutput<typeof loadQuery>;
 /** The form that loads a file. */
 export const fileLoad = v.strictObject({
   ...loadQuery.entries,
-  "allow-rounded": v.pipe(querySwitch, v.description("Load ids that a program may have rounded.")),
+  "allow-rounded": querySwitch("Load ids that a program may have rounded."),
 });
 
 /** The numbers of a file that a program may have rounded, with the numbers from which it did. */
