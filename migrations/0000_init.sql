@@ -44,6 +44,8 @@ CREATE TABLE `api_keys` (
 	`temporary_requests_per_day` integer CHECK (`temporary_requests_per_day` > 0),
 	`temporary_until` integer CHECK (`temporary_until` % 86400 = 0),
 	`status` text DEFAULT 'active' NOT NULL,
+	-- 0: the key may only list orders.
+	`may_cancel` integer DEFAULT 1 NOT NULL CHECK (`may_cancel` IN (0, 1)),
 	`expires_at` integer,
 	`version` integer DEFAULT 1 NOT NULL,
 	`created_at` integer NOT NULL,
@@ -185,8 +187,8 @@ CREATE TABLE `outdated_keys` (
 --> statement-breakpoint
 -- These columns are part of a policy.
 CREATE TRIGGER `api_keys_update_is_outdated` AFTER UPDATE OF `plan`, `requests_per_minute`, `requests_per_day`,
-	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `expires_at`, `banned_until`,
-	`ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN EXISTS (SELECT 1 FROM `limiters` WHERE `key_id` = NEW.`id`) BEGIN
+	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `may_cancel`, `expires_at`,
+	`banned_until`, `ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN EXISTS (SELECT 1 FROM `limiters` WHERE `key_id` = NEW.`id`) BEGIN
 	INSERT INTO `outdated_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint

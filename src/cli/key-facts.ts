@@ -1,4 +1,5 @@
 /** A key in groups, as its page of the console has them. What is absent is left out. */
+import { RIGHTS } from "../worker/admin/keys/says.ts";
 import type { KeyView, LiveUsage } from "../worker/admin/keys/schema.ts";
 import { formatNumber } from "../worker/text/format.ts";
 import { describe, minuteOf } from "./output.ts";
@@ -19,6 +20,7 @@ export function describeKey({ live, ...key }: ShownKey): string {
         plan: key.plan,
         perMinute: limitText(key, "requestsPerMinute"),
         perDay: limitText(key, "requestsPerDay"),
+        rights: key.mayCancel === false ? RIGHTS.false : null,
         location: key.location,
       },
     ],

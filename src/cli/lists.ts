@@ -2,7 +2,7 @@
 import type { InferOutput } from "valibot";
 import type { AuditView } from "../worker/admin/audit/schema.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
-import type { KeyEvent, keyHistory } from "../worker/admin/keys/schema.ts";
+import type { KeyEvent, KeyView, keyHistory } from "../worker/admin/keys/schema.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
 import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
@@ -92,7 +92,11 @@ export const LISTS: Readonly<Record<string, List>> = {
   },
   "keys.list": {
     rows: "keys",
-    columns: ["name", "owner=ownerName|ownerEmail", "admittedToday", "plan", "status", "expiresAt", "id"],
+    columns: [
+      ...["name", "owner=ownerName|ownerEmail", "admittedToday", "plan", "status"],
+      ["rights", ({ mayCancel }: KeyView) => (mayCancel === false ? "only lists" : null)],
+      ...["expiresAt", "id"],
+    ],
     example: "--expiring-within 30d --sort expiry",
   },
   "keys.usage": { ...USAGE, example: "--since 30d --by day" },

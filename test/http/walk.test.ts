@@ -299,11 +299,40 @@ describe("5 Authentication: Authorization: Bearer <API_KEY>", () => {
     ["a key just before its expiry", async () => later(1_499, await newKey({ expiresAt: iso(now + 1_500) }))],
     ["a rotated key's old secret", async (key) => rotate(key.id, { graceSeconds: 60 }).then(() => key)],
     ["a rotated key's new secret", async ({ id }) => as(`Bearer ${(await rotate(id)).key}`)],
-    ["a key of another plan, as keys have no scopes", () => newKey({ plan: "pro", requestsPerMinute: 60 })],
+    ["a key of another plan", () => newKey({ plan: "pro", requestsPerMinute: 60 })],
   ];
 
   it.for(ADMITTED)("%s is admitted to every operation, and each request counts once", async ([, make]) => {
     await expectAdmitted(await make(await newKey()));
+  });
+
+  it("5.4: a key that may only list gets 403 for every cancel, and each request counts once", async () => {
+    const key = await newKey({ mayCancel: false });
+    const expected = OPERATIONS.map(({ method, outcome }, i) => {
+      const answer = method === "DELETE" ? "403 not_allowed" : outcome;
+      return `${answer}, 60 ${59 - i} minute`;
+    });
+    const { answers, left } = await walk(key);
+    expect(answers.map(({ outcome, shown }) => `${outcome}, ${shown}`)).toEqual(expected);
+    expect(left).toBe(OPERATIONS.length);
+    for (const path of [`${LIST}/x`, `${LIST}/9223372036854775808`])
+      await expectAnswer({ ...key, method: "DELETE", path }, "403 not_allowed");
+    await expectAnswer({ ...key, method: "PUT", path: `${LIST}/1` }, "405 method_not_allowed");
+  });
+
+  it("5.4: the right to cancel holds from the next request on, and comes after 401 and 429", async () => {
+    const key = await newKey({ requestsPerMinute: 3 });
+    const cancel = async () => ({ ...key, method: "DELETE", path: `${LIST}/${await newOrder()}` });
+    const change = (body: object) => operate("PATCH", `/keys/${key.id}`, body);
+    await expectAnswer(await cancel(), "204");
+    await change({ mayCancel: false });
+    await expectAnswer(await cancel(), "403 not_allowed", "3 1 minute");
+    await change({ mayCancel: true });
+    await expectAnswer(await cancel(), "204");
+    await change({ mayCancel: false });
+    await expectAnswer(await cancel(), "429 rate_limit_exceeded");
+    await change({ disabled: true });
+    await expectAnswer(await cancel(), "401 unauthorized");
   });
 });
 

@@ -175,7 +175,8 @@ function banOf({ method, body, response }: Exchange, { minute, day }: Windows): 
 function decisionOn(exchange: Exchange): "yes" | "no" | "maybe" {
   const { status } = exchange.response;
   const isUnderVersion = /^\/v1(?:\/|$)/.test(pathOf(exchange));
-  if (!isUnderVersion || isPreflight(exchange) || [401, 403].includes(status)) return "no";
+  if (!isUnderVersion || isPreflight(exchange) || status === 401) return "no";
+  if (status === 403) return exchange.body.includes('"not_allowed"') ? "yes" : "no";
   return status >= 500 ? "maybe" : "yes";
 }
 

@@ -19,6 +19,7 @@ describe("the error codes", () => {
       invalid_request: 400,
       unauthorized: 401,
       https_required: 403,
+      not_allowed: 403,
       other_site: 403,
       read_only: 403,
       not_found: 404,

@@ -49,6 +49,8 @@ export const apiKeys = sqliteTable(
     temporaryRequestsPerDay: integer("temporary_requests_per_day"),
     temporaryUntil: integer("temporary_until"),
     status: text({ enum: KEY_STATUSES }).notNull().default("active"),
+    /** False: the key may only list orders. */
+    mayCancel: integer("may_cancel", { mode: "boolean" }).notNull().default(true),
     expiresAt: integer("expires_at"),
     version: integer().notNull().default(1),
     createdAt: integer("created_at").notNull(),

@@ -110,7 +110,7 @@ function policyOf(row: KeyPolicyRow): Policy {
     blocked:
       row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
     pardonedBan: row.pardonedBanId ?? undefined,
-    facts: { plan: row.plan },
+    facts: { plan: row.plan, mayCancel: row.mayCancel === 1 },
   };
 }
 

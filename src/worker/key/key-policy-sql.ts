@@ -12,6 +12,7 @@ export type KeyPolicyRow = {
   /** 0: nobody tells the limiter of a change. */
   readonly hasLimiter: 0 | 1;
   readonly status: (typeof KEY_STATUSES)[number];
+  readonly mayCancel: 0 | 1;
   readonly perMinute: number;
   readonly perDay: number;
   readonly permanentPerMinute: number;
@@ -38,7 +39,8 @@ export async function loadKeyPolicy(
   // Operators end secrets by D1's clock, so D1's clock says whether a secret has ended. The limiter judges
   // later ends.
   const select = sql`
-    select k.plan, k.status, k.banned_until as bannedUntil, k.ban_reason as banReason, k.pardoned_ban_id as pardonedBanId,
+    select k.plan, k.status, k.may_cancel as mayCancel, k.banned_until as bannedUntil, k.ban_reason as banReason,
+      k.pardoned_ban_id as pardonedBanId,
       exists (select 1 from limiters where key_id = k.id) as hasLimiter,
       ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
       ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,

@@ -4,6 +4,7 @@
 export const CLIENT_ERRORS = {
   unauthorized: 401,
   https_required: 403,
+  not_allowed: 403,
   not_found: 404,
   order_not_found: 404,
   method_not_allowed: 405,

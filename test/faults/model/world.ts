@@ -27,6 +27,7 @@ export type KeyModel = {
   perMinute: number | null;
   perDay: number | null;
   status: "active" | "disabled" | "revoked";
+  mayCancel: boolean;
   expiresAtMs: number | null;
   readonly secrets: { readonly key: string; expiresAtMs: number | null }[];
   operatorBan: { readonly endsAtMs: number } | null;
@@ -148,7 +149,7 @@ export class World {
 
   addKey(id: string, key: string, plan: PlanId, perMinute: number | null, perDay: number | null): void {
     this.keys.push({
-      ...{ id, plan, perMinute, perDay, status: "active", expiresAtMs: null },
+      ...{ id, plan, perMinute, perDay, status: "active", mayCancel: true, expiresAtMs: null },
       ...{ operatorBan: null, pardoned: null, isUsed: false, loadedAtMs: undefined },
       secrets: [{ key, expiresAtMs: null }],
       limiter: new LimiterModel(),
@@ -246,12 +247,13 @@ export class World {
   async checkKeys(): Promise<void> {
     const ids = JSON.stringify(this.keys.map(({ id }) => id));
     const [rows] = await this.service.sql([
-      "select id, plan, requests_per_minute, requests_per_day, status from api_keys where id in (select value from json_each(?))",
+      "select id, plan, requests_per_minute, requests_per_day, status, may_cancel from api_keys where id in (select value from json_each(?))",
       ids,
     ]);
     const stored = new Map((rows ?? []).map((row) => [String(row.id), row]));
-    for (const { id, plan, perMinute, perDay, status } of this.keys) {
-      const expected = { id, plan, requests_per_minute: perMinute, requests_per_day: perDay, status };
+    for (const { id, plan, perMinute, perDay, status, mayCancel } of this.keys) {
+      const limits = { requests_per_minute: perMinute, requests_per_day: perDay };
+      const expected = { id, plan, ...limits, status, may_cancel: Number(mayCancel) };
       const got = stored.get(id);
       if (JSON.stringify(got) !== JSON.stringify(expected)) {
         throw new Mismatch(`the key is ${JSON.stringify(got)}, not ${JSON.stringify(expected)}`);

@@ -76,14 +76,15 @@ const cancel = step(
     const call = { ...drawn, path: `${LIST}/${id}`, method: "DELETE" };
     const { isAdmitted, ...answer } = await sendAsClient(world, key, secret, call);
     const isWritten = !answer.trace.some(({ on, fault }) => on === "d1" && fault === "fail");
-    if (isAdmitted && order?.status === "pending" && isWritten) {
+    if (isAdmitted && key.mayCancel && order?.status === "pending" && isWritten) {
       world.orders.delete(id);
       world.orders.cancelled.push({ orderId: id, keyId: key.id });
     }
     await world.checkOrders();
     if (!isAdmitted || answer.status === 503) return;
-    const expected =
-      order === undefined
+    const expected = !key.mayCancel
+      ? "403 not_allowed"
+      : order === undefined
         ? "404 order_not_found"
         : order.status === "pending"
           ? "204 undefined"

@@ -95,6 +95,7 @@ const changeKey = step(
     ...{ isolate, key: anyKey, faults: operatorFaults },
     change: fc.oneof(
       fc.record({ disabled: fc.boolean() }),
+      fc.record({ mayCancel: fc.boolean() }),
       fc.record({ requestsPerMinute: limit, requestsPerDay: limit }),
       fc.record({ plan }),
       fc.record({ note: fc.constantFrom("a", "b") }),
@@ -114,6 +115,7 @@ const changeKey = step(
       expected: refusedBecauseOf(key) ?? (isMissing ? 400 : 200),
       apply() {
         Object.assign(key, after);
+        if ("mayCancel" in change) key.mayCancel = change.mayCancel;
         if ("disabled" in change) key.status = change.disabled ? "disabled" : "active";
       },
     });

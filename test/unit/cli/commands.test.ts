@@ -24,6 +24,7 @@ const KEY = {
   requestsPerMinute: null,
   requestsPerDay: null,
   temporaryLimits: null,
+  mayCancel: true,
   expiresAt: null,
   createdAt: "2026-11-01T00:00:00Z",
   location: null,
@@ -229,6 +230,12 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     "GET /admin/keys?plan=pro&status=expired&expiringBefore=30d&sort=name&limit=100",
     { keys: [{ ...KEY, expiresAt: "2026-12-01T00:00:00Z" }], next: null },
     /^name +owner +admitted today +plan +status +expires at +id\nPaws +Ada +40 +pro +active +2026-12-01 00:00 +key_0NGqxR8a1b2c\n$/,
+  ],
+  [
+    "keys list --may-cancel false",
+    "GET /admin/keys?mayCancel=false&limit=100",
+    { keys: [{ ...KEY, mayCancel: false }], next: null },
+    /^name +owner +admitted today +plan +status +rights +id\nPaws +Ada +40 +pro +active +only lists +key_0NGqxR8a1b2c\n$/,
   ],
   [
     `keys history ${ID} --at 10:42 --limit 5`,

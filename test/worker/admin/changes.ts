@@ -158,6 +158,10 @@ export const EFFECTS: readonly Effect[] = [
     ...{ before: OPEN, after: "404 77" },
   },
   {
+    ...{ what: "the right to cancel", call: "keys.update", body: { mayCancel: false } },
+    ...{ before: OPEN, after: "403" },
+  },
+  {
     ...{ what: "an expiry", call: "keys.update", body: { expiresAt: "2033-01-01T12:00:20Z" } },
     ...{ before: OPEN, after: "401", inMs: 20_000 },
   },
@@ -198,14 +202,14 @@ export async function prepare({ call, key, body, first }: Effect) {
   return { key: made, change: (as: Operator) => send(as, changeOf(call), ids, { body }) };
 }
 
-/** What each isolate answers to a request without a route, which counts like any other. */
+/** What each isolate answers to a cancel of an order that cannot exist, which counts like any other. */
 export function seenAt(
   isolates: readonly ReturnType<typeof startApp>[],
   { key }: TestKey,
 ): Promise<string[]> {
   return Promise.all(
     isolates.map(async (call) => {
-      const { status, headers } = await call("/v1/none", { key });
+      const { status, headers } = await call("/v1/store/orders/none", { method: "DELETE", key });
       const limit = /q=(\d+);w=60/.exec(headers.get("RateLimit-Policy") ?? "")?.[1];
       return status === 404 ? `${status} ${limit}` : String(status);
     }),

@@ -30,7 +30,7 @@ async function insertKeys(): Promise<void> {
     .run();
   await env.DB.exec(
     `update api_keys set requests_per_minute = iif(substr(id, -1) = '1', 5, null), requests_per_day = iif(substr(id, -1) in ('1', '2'), 9, null),
-      temporary_requests_per_day = iif(substr(id, -1) in ('3', '4'), 7, null), temporary_until = iif(substr(id, -1) in ('3', '4'), ${NOW - (NOW % DAY)} + (substr(id, -1) = '3') * ${DAY}, null)`.replaceAll(
+      temporary_requests_per_day = iif(substr(id, -1) in ('3', '4'), 7, null), may_cancel = substr(id, -1) <> '5', temporary_until = iif(substr(id, -1) in ('3', '4'), ${NOW - (NOW % DAY)} + (substr(id, -1) = '3') * ${DAY}, null)`.replaceAll(
       "\n",
       " ",
     ),
@@ -90,6 +90,7 @@ describe("the list of keys", () => {
     { query: "&limits=own", matches: (i: number) => i % 10 === 1 || i % 10 === 2 },
     { query: "&limits=own-or-temporary", matches: (i: number) => [1, 2, 3].includes(i % 10) },
     { query: "&limits=temporary", matches: (i: number) => i % 10 === 3 }, // those of 4 have ended
+    { query: "&mayCancel=false", matches: (i: number) => i % 10 === 5 },
     { query: "&unusedSince=2036-04-30", matches: (i: number) => i % 12 !== 0 },
     { query: "&unusedSince=2036-04-11", matches: (i: number) => i % 12 !== 0 },
     { query: "&unusedSince=2036-04-10", matches: (i: number) => i % 6 !== 0 },

@@ -251,7 +251,8 @@ describe("a change with a preview", () => {
 });
 
 describe("Undo", () => {
-  const shown = "status, plan, note, temporary_requests_per_day, temporary_until, banned_until, ban_reason";
+  const shown =
+    "status, may_cancel, plan, note, temporary_requests_per_day, temporary_until, banned_until, ban_reason";
   const limit = (perDay: string, days: string) => ({
     requestsPerMinute: "",
     requestsPerDay: perDay,
@@ -264,7 +265,11 @@ describe("Undo", () => {
   it.for([
     { what: "disable", first: [], change: ["disable", {}] },
     { what: "enable", first: [["disable", {}]], change: ["enable", {}] },
-    { what: "edit", first: [["edit", { note: "a\nb" }]], change: ["edit", { note: "", plan: "free" }] },
+    {
+      what: "edit",
+      first: [["edit", { note: "a\nb" }]],
+      change: ["edit", { note: "", plan: "free", mayCancel: "false" }],
+    },
     { what: "limit", first: [], change: ["limit", limit("70", "3")] },
     {
       what: "limit, in place of another",

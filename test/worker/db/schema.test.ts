@@ -161,5 +161,5 @@ describe("the migrated database", () => {
 function literal(value: unknown): string {
   // The migration has an expression in parentheses, which the pragma shows without them.
   if (is(value, SQL)) return new SQLiteSyncDialect().sqlToQuery(value).sql.replace(/^\(([\s\S]*)\)$/, "$1");
-  return typeof value === "string" ? `'${value}'` : String(value);
+  return typeof value === "string" ? `'${value}'` : String(Number(value)); // a boolean is 0 or 1
 }

@@ -57,6 +57,7 @@ const KEY: v.InferInput<typeof keyView> = {
   requestsPerMinute: null,
   requestsPerDay: null,
   temporaryLimits: null,
+  mayCancel: true,
   expiresAt: null,
   createdAt: "2026-11-02T09:00:00Z",
   location: "weur",

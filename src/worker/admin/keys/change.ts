@@ -56,9 +56,9 @@ export async function issueKey(
   const db = openDatabase(env.DB);
   await requireLimits(db, body.plan, body);
   const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
-  const { ownerName = null, ownerEmail = null, note = null, location = null } = body;
+  const { ownerName = null, ownerEmail = null, note = null, location = null, mayCancel } = body;
   const limits = { requestsPerMinute, requestsPerDay };
-  const fields = { name, ownerName, ownerEmail, note, plan, ...limits, expiresAt, location };
+  const fields = { name, ownerName, ownerEmail, note, plan, ...limits, mayCancel, expiresAt, location };
   const id = body.id ?? newKeyId();
   const { key, row } = await mintSecret(env, { id, location }, author.at);
   const target = keyTarget(id, author.at);

@@ -75,7 +75,7 @@ function isAfter(value: SQL, direction: KeyFilter["direction"], after: Position 
 }
 
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, ref, owner, limits, expiringBefore, unusedSince } = filter;
+  const { plan, status, search, ref, owner, limits, mayCancel, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
@@ -83,6 +83,7 @@ function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
     ...(ref === undefined ? [] : [isNamedBy(ref)]),
     ...(owner === undefined ? [] : [sql`k.owner_key = ${foldCase(owner)}`]),
     ...(limits === undefined ? [] : [hasLimits(limits, nowSeconds)]),
+    ...(mayCancel === undefined ? [] : [sql`k.may_cancel = ${mayCancel === "true"}`]),
     ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];

@@ -2,11 +2,16 @@
 import { formatNumber } from "../../text/format.ts";
 import { differences, listOf, type Members, membersOf, type Says, textOf } from "../../text/says.ts";
 
+/** What a key may do, by its `mayCancel`. */
+export const RIGHTS = { true: "may list and cancel orders", false: "may only list orders" };
+
 export const KEYS_SAY = {
-  "keys.create": (_, { plan, limits }) => `is created on plan ${textOf(plan)}${limitsIn(membersOf(limits))}`,
-  "keys.update": (before, { status, ...others }) =>
+  "keys.create": (_, { plan, limits, mayCancel }) =>
+    `is created on plan ${textOf(plan)}${limitsIn(membersOf(limits))}${mayCancel === false ? `, and ${RIGHTS.false}` : ""}`,
+  "keys.update": (before, { status, mayCancel, ...others }) =>
     [
       ...(status === undefined ? [] : [status === "active" ? "is enabled" : `is ${textOf(status)}`]),
+      ...(mayCancel === undefined ? [] : [mayCancel === true ? RIGHTS.true : RIGHTS.false]),
       ...(Object.keys(others).length === 0 ? [] : [`is changed: ${differences(before, others)}`]),
     ].join(", and "),
   "keys.limit_temporarily": (_, { until, reason, ...limits }) =>

@@ -79,6 +79,8 @@ const expiresAt = v.optional(
   ),
 );
 
+const mayCancel = v.pipe(boolean, v.description("False: the key may only list orders."));
+
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
 
 export const newKey = v.strictObject({
@@ -93,6 +95,7 @@ export const newKey = v.strictObject({
   plan,
   ...owner,
   ...ownLimits,
+  mayCancel: v.optional(mayCancel, true),
   expiresAt,
   location: v.optional(
     v.pipe(
@@ -109,6 +112,7 @@ export const keyUpdate = v.strictObject({
   plan: v.optional(plan),
   ...owner,
   ...ownLimits,
+  mayCancel: v.optional(mayCancel),
   expiresAt,
   disabled: v.optional(boolean),
 });
@@ -181,6 +185,7 @@ export const keyQuery = v.strictObject({
       ),
     ),
   ),
+  mayCancel: v.optional(oneOf(["true", "false"])),
   expiringBefore: v.optional(v.pipe(comingTime, v.metadata({ kind: "date" }))),
   unusedSince: v.optional(v.pipe(pastDay, v.metadata({ kind: "date" }))),
   owner: v.optional(soughtText),
@@ -240,6 +245,7 @@ export const keyView = v.strictObject({
       "In force until their end, a midnight UTC. A limit that is null there stays the permanent one.",
     ),
   ),
+  mayCancel: v.pipe(v.boolean(), v.description("False: the key may only list orders.")),
   expiresAt: v.nullable(dateTime),
   createdAt: dateTime,
   location: v.pipe(

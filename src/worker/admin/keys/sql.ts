@@ -10,8 +10,8 @@ import type { KeyView } from "./schema.ts";
 /** 64 bits of the hash name a secret. The whole hash is not shown (ADR-3). */
 export const SECRET_ID_CHARS = 16;
 
-type Nested = "limits" | "temporaryLimits" | "secrets";
-/** A `KeyView` whose nested members are JSON text. */
+type Nested = "limits" | "mayCancel" | "temporaryLimits" | "secrets";
+/** A `KeyView` whose boolean and nested members are JSON text. */
 export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 
 /** Reads the keys with these ids, in the order of the ids. An id that no key has is left out. */
@@ -40,8 +40,11 @@ export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyVie
   };
 }
 
+const MAY_CANCEL = sql`iif(may_cancel, 'true', 'false')`;
+
 const AUDITED = {
   ...getTableColumns(apiKeys),
+  mayCancel: sql`json(${MAY_CANCEL})`,
   temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
   expiresAt: rfc3339Sql(sql`expires_at`),
   hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
@@ -59,7 +62,7 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       ${rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`)} as bannedUntil,
       json_object('requestsPerMinute', ${perMinute}, 'requestsPerDay', ${perDay}) as limits,
       k.requests_per_minute as requestsPerMinute, k.requests_per_day as requestsPerDay,
-      ${temporaryLimitsUntil(temporaryUntilAt(nowSeconds))} as temporaryLimits,
+      ${temporaryLimitsUntil(temporaryUntilAt(nowSeconds))} as temporaryLimits, ${MAY_CANCEL} as mayCancel,
       ${rfc3339Sql(sql`k.expires_at`)} as expiresAt, ${rfc3339Sql(sql`k.created_at`)} as createdAt, k.location,
       ${rfc3339Sql(sql`k.first_used_at`)} as firstUsedAt,
       ${admittedOn(nowSeconds - (nowSeconds % DAY_SECONDS))} as admittedToday,
@@ -92,6 +95,7 @@ function toKeyView(row: KeyRow): KeyView {
     ...row,
     // `selectKeysFrom` made these texts.
     limits: JSON.parse(row.limits),
+    mayCancel: JSON.parse(row.mayCancel),
     temporaryLimits: JSON.parse(row.temporaryLimits),
     secrets: JSON.parse(row.secrets),
   };

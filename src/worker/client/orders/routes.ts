@@ -4,6 +4,7 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { openPrimarySession } from "../../db/session.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
+import { ApiError } from "../../platform/errors.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { refuseOtherMethods } from "../errors.ts";
 import { cancelOrder } from "./cancel.ts";
@@ -75,7 +76,7 @@ function storeOrderRoutes(orders: OrderList) {
       return new Response(body, { headers: { ...headers, "Content-Type": "application/json" } });
     })
     .all("/", refuseOtherMethods("GET, HEAD"))
-    .delete("/:orderId", async (c) => {
+    .delete("/:orderId", requireRightToCancel, async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
       const cancel = { ...by, isConditionTrue: isConditionTrue(c) };
       const session = openPrimarySession(c.env);
@@ -94,6 +95,12 @@ function storeOrderRoutes(orders: OrderList) {
     .all("/:orderId", refuseOtherMethods("DELETE"));
 }
 
+/** Nothing is looked up before, so a key that may only list learns nothing about the order (ADR-33). */
+const requireRightToCancel = createMiddleware<AppEnv>((c, next) => {
+  if (factOf(c, "mayCancel") === true) return next();
+  throw new ApiError("not_allowed", "This API key may only list orders.");
+});
+
 /** A single order has no ETag, so only `*` matches an order that exists (RFC 9110, 13.1.1 and 13.1.2). */
 function isConditionTrue(c: Context<AppEnv>): boolean {
   return (c.req.header("If-Match") ?? "*") === "*" && c.req.header("If-None-Match") !== "*";
@@ -101,7 +108,12 @@ function isConditionTrue(c: Context<AppEnv>): boolean {
 
 /** The bookmark of the key's last cancel. */
 function bookmarkOf(c: Context<AppEnv>): string | undefined {
-  const verdict = c.get("rateLimit");
-  const bookmark = verdict?.kind === "admitted" ? verdict.facts.bookmark : undefined;
+  const bookmark = factOf(c, "bookmark");
   return typeof bookmark === "string" ? bookmark : undefined;
+}
+
+/** What the limiter says about the key of an admitted request. */
+function factOf(c: Context<AppEnv>, name: string) {
+  const verdict = c.get("rateLimit");
+  return verdict?.kind === "admitted" ? verdict.facts[name] : undefined;
 }

@@ -76,9 +76,10 @@ type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
 function OneField({ schema, name, texts, own, problem, form, isFilter = false }: OneProps) {
   const { kind, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
   const label = kind === "time" || kind === "date" ? `${labelOf(name)} (UTC)` : labelOf(name);
-  if (kind === "switch" || (kind === "boolean" && !isNullable)) return <Check name={name} label={label} />;
+  if (kind === "switch" || (kind === "boolean" && !isNullable && !own.choices))
+    return <Check name={name} label={label} />;
   const field = { name, form, label, hint: own.hint, value: texts[name], problem };
-  const choices = kind === "boolean" ? YES_OR_NO : own.choices;
+  const choices = own.choices ?? (kind === "boolean" ? YES_OR_NO : undefined);
   const values = member.options ?? Object.keys(choices ?? {});
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));

@@ -22,6 +22,7 @@ const LABELS: Readonly<Record<string, string>> = {
   key: "Key (id)",
   limits: "Limits",
   location: "Location of its limiter",
+  mayCancel: "Rights",
   name: "Name",
   note: "Note",
   object: "Key, plan or order (id)",

@@ -1,5 +1,6 @@
 /** The fields of the forms that create and change a key. */
 
+import { RIGHTS } from "../../../admin/keys/says.ts";
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import { formatNumber } from "../../../text/format.ts";
@@ -12,6 +13,7 @@ const BEFORE_PLACE = [
   ["ownerName", "ownerEmail"],
   "plan",
   ["requestsPerMinute", "requestsPerDay"],
+  "mayCancel",
   "expiresAt",
   "note",
 ] as const;
@@ -34,6 +36,7 @@ export function KeyFields({ texts, plans, isNew = false, failure }: Props) {
     },
     requestsPerMinute: THE_PLANS,
     requestsPerDay: THE_PLANS,
+    mayCancel: { choices: RIGHTS },
     expiresAt: { hint: "Empty: never." },
   };
   const shared = { form: "key", texts, own, failure };

@@ -3,7 +3,7 @@ import { type Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { keyCalls } from "../../../admin/keys/calls.ts";
-import { KEYS_SAY, lastEndOf } from "../../../admin/keys/says.ts";
+import { KEYS_SAY, lastEndOf, RIGHTS } from "../../../admin/keys/says.ts";
 import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
@@ -243,6 +243,7 @@ function About({ shown }: { readonly shown: ShownKey }) {
         ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
         ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : NONE],
         ["Plan", key.plan],
+        ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],
         ["Expires", endOf(key)],

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { newKeyId } from "../../../admin/keys/mint.ts";
-import { KEYS_SAY } from "../../../admin/keys/says.ts";
+import { KEYS_SAY, RIGHTS } from "../../../admin/keys/says.ts";
 import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
@@ -58,12 +58,13 @@ export const keyListPages = new Hono<AppEnv>()
         <Filters
           c={c}
           schema={keyQuery}
-          names={["search", "status", "plan", "limits", "expiringBefore", "unusedSince"]}
+          names={["search", "status", "plan", "limits", "mayCancel", "expiringBefore", "unusedSince"]}
           texts={shown}
           own={{
             search: { attributes: NO_SECRET },
             status: { choices: { usable: "active or banned" } },
             limits: { choices: { "own-or-temporary": "own or temporary" } },
+            mayCancel: { choices: RIGHTS },
           }}
           presets={[
             ["All keys", PATH],
@@ -185,7 +186,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
   ];
 }
 
-function StatusOf({ status, bannedUntil }: KeyView) {
+function StatusOf({ status, bannedUntil, mayCancel }: KeyView) {
   return (
     <>
       <Badge status={status} />
@@ -193,6 +194,12 @@ function StatusOf({ status, bannedUntil }: KeyView) {
         <>
           {" ends "}
           <Relative iso={bannedUntil} />
+        </>
+      )}
+      {!mayCancel && (
+        <>
+          {" "}
+          <Badge status="only lists" />
         </>
       )}
     </>
