@@ -253,7 +253,7 @@ async function changePlan({ page, service, expect }: Day) {
   await pro.getByLabel("Per minute").fill("320");
   await submit(page, pro.getByRole("button", { name: "Preview" }));
   expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan pro");
-  await submit(page, page.getByRole("button", { name: "Apply" }));
+  await submit(page, page.getByRole("region", { name: "Preview" }).getByRole("button"));
   expect(await textOf(page)).toContain("The plan pro is changed: requests per minute 300 → 320.");
   const { body } = await service.admin("GET", "/plans");
   expect(body.plans).toContainEqual(expect.objectContaining({ id: "pro", requestsPerMinute: 320 }));

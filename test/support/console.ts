@@ -68,7 +68,7 @@ export async function act(
 /** Sends a form and, if it is answered by a preview, applies the change. */
 export async function apply(page: Page, send: Locator): Promise<number> {
   const status = await submit(page, send);
-  const button = page.getByRole("button", { name: "Apply" });
+  const button = page.getByRole("region", { name: "Preview" }).getByRole("button");
   return (await button.count()) === 0 ? status : submit(page, button);
 }
 

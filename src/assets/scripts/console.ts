@@ -74,10 +74,29 @@ function addLocalTimes(): void {
 
 const PAUSE_MS = 200;
 
+/** A plan without a limit demands that of the key: the choice has the names of the fields. */
+function markDemanded(choice: HTMLSelectElement): void {
+  const demands: Record<string, string[]> = JSON.parse(choice.dataset.demands ?? "{}");
+  const show = () => {
+    for (const name of new Set(Object.values(demands).flat())) {
+      const field = choice.form?.elements.namedItem(name);
+      if (!(field instanceof HTMLInputElement)) continue;
+      field.required = demands[choice.value]?.includes(name) ?? false;
+      field.removeAttribute("aria-required");
+    }
+  };
+  choice.addEventListener("change", show);
+  addEventListener("pageshow", show); // a browser that goes back restores the choice
+}
+
 type Suggestion = { readonly name: string; readonly owner: string };
 
 /** A secret is not sent while it is typed: the address of a request can be logged. */
-function suggestKeys(field: HTMLInputElement, list: HTMLElement): void {
+function suggest(
+  field: HTMLInputElement,
+  list: HTMLElement,
+  optionsOf: (found: readonly Suggestion[]) => HTMLOptionElement[],
+): void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const show = async () => {
     const text = field.value.trim();
@@ -85,7 +104,7 @@ function suggestKeys(field: HTMLInputElement, list: HTMLElement): void {
     const response = await fetch(`/console/suggestions?text=${encodeURIComponent(text)}`);
     if (!response.ok) return;
     const found: Suggestion[] = await response.json();
-    list.replaceChildren(...found.map(({ name, owner }) => new Option(owner, name)));
+    list.replaceChildren(...optionsOf(found));
   };
   field.addEventListener("input", () => {
     clearTimeout(timer);
@@ -109,9 +128,18 @@ keepTimes();
 addLocalTimes();
 drawCharts();
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
+const choice = document.querySelector<HTMLSelectElement>("[data-demands]");
+if (choice) markDemanded(choice);
+const owner = document.querySelector<HTMLInputElement>("input[name=ownerName]");
+if (owner?.list) {
+  suggest(owner, owner.list, (found) => {
+    const names = new Set(found.flatMap((key) => key.owner || []));
+    return [...names].map((name) => new Option("", name));
+  });
+}
 const field = document.querySelector<HTMLInputElement>(".bar input[type=search]");
 const list = document.getElementById("suggestions");
 if (field && list) {
-  suggestKeys(field, list);
+  suggest(field, list, (found) => found.map(({ name, owner }) => new Option(owner, name)));
   focusOnSlash(field);
 }

@@ -18,7 +18,7 @@ import { ApiError, notFound } from "../platform/errors.ts";
 import { MAX_UPLOAD_BYTES } from "../platform/memory.ts";
 import { isInt64 } from "../text/int64.ts";
 import { nowSeconds } from "../text/time.ts";
-import { addressOf, formOf } from "./kit/forms.ts";
+import { addressOf, formOf, KeptForm } from "./kit/forms.ts";
 import { inWords } from "./kit/labels.ts";
 import { barePage, type ConsoleContext, page } from "./kit/page.tsx";
 import { alertReceiver } from "./kit/receiver.tsx";
@@ -73,8 +73,8 @@ export const consoleRoutes = new Hono<AppEnv>()
   .post("/sign-in", limitForms, signIn)
   .post("/sign-out", signOut)
   .get("/:form{sign-in|sign-out|search}", (c) => c.redirect("/console"))
-  .use(requireOperator)
   .use((c, next) => (c.req.path === LOAD_PATH ? limitFiles : limitForms)(c, next))
+  .use(requireOperator)
   .post("/search", search)
   .get("/find", findPage)
   .get("/suggestions", suggest)
@@ -103,7 +103,11 @@ export const consoleRoutes = new Hono<AppEnv>()
 
 /** The text may be a secret, so it is sent in a body. No address of a result has a secret. */
 async function search(c: ConsoleContext): Promise<Response> {
-  const { text: typed = "" } = await formOf(c);
+  // A search changes nothing, so after a sign-in it is made.
+  const { text: typed = "" } = await formOf(c).catch((thrown) => {
+    if (thrown instanceof KeptForm) return thrown.typed;
+    throw thrown;
+  });
   const text = typed.trim();
   refuseAdminToken(text, c.env);
   const db = openDatabase(c.env.DB);
@@ -148,6 +152,8 @@ async function suggest(c: ConsoleContext): Promise<Response> {
 
 /** Without a session, the page has no navigation. */
 export function errorPage(c: ConsoleContext, error: ApiError): Response | Promise<Response> {
+  // The form was a mere button. Its page has it again.
+  if (error instanceof KeptForm) return c.redirect(c.req.path, 303);
   const status = ERROR_STATUS[error.code];
   const frame = { title: status === 404 ? "Not found" : "That did not work", status };
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);

@@ -2,6 +2,7 @@
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { clientAddress } from "hono-durable-limiter";
+import { MAX_JSON_BODY_BYTES } from "../admin/http/request-validation.ts";
 import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   beginAs,
@@ -22,7 +23,7 @@ import { logError, logEvent } from "../platform/log.ts";
 import { urlOf, wasSentOverHttps } from "../platform/request-url.ts";
 import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
-import { formOf } from "./kit/forms.ts";
+import { KEPT, sentForm, textsIn } from "./kit/forms.ts";
 import { barePage, type ConsoleContext } from "./kit/page.tsx";
 import { Field, Notice } from "./kit/ui.tsx";
 import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
@@ -53,9 +54,21 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
     return c.html('<!doctype html><meta http-equiv="refresh" content="0"><title>Store Orders</title>');
   }
   const { pathname, search } = urlOf(c.req.raw);
-  const to = c.req.method === "GET" ? pathname + search : PATH;
-  return signInPage(c, { to, status: c.req.method === "GET" ? 200 : 401 });
+  const to = pathname + search;
+  if (c.req.method === "GET") return signInPage(c, { to, status: 200 });
+  return signInPage(c, { to, kept: await sentIn(c), problem: SESSION_ENDED, status: 401 });
 });
+
+const SESSION_ENDED = "The session has ended, and nothing was changed. Sign in to go on where you were.";
+/** Encoded once more, the text is still within the bound of a form. */
+const MAX_KEPT_CHARS = MAX_JSON_BODY_BYTES / 4;
+
+/** Returns the fields of the form as they were sent, without files. */
+async function sentIn(c: ConsoleContext): Promise<string | undefined> {
+  if (!c.req.header("Content-Type")?.startsWith("application/x-www-form-urlencoded")) return undefined;
+  const sent = await c.req.text();
+  return sent.length > MAX_KEPT_CHARS ? undefined : sent;
+}
 
 /** Undefined if the cookie has no live session, or the session began with a token that was replaced. */
 async function callerOfSession(
@@ -87,7 +100,7 @@ async function noteUse(db: Database, idHash: string, now: number): Promise<void>
 /** A session that the browser already has ends with it. */
 export async function signIn(c: ConsoleContext): Promise<Response> {
   const { tokens } = waysIn(c);
-  const { token: typed = "", operator = "", to = PATH } = await formOf(c);
+  const { token: typed = "", operator = "", to = PATH, [KEPT]: kept } = textsIn(await sentForm(c));
   try {
     const token = await requireToken(c, tokens, typed.trim());
     const name = operatorName(c, "Your name", operator);
@@ -102,12 +115,14 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
     ]);
     setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
     logSignIn(c, "admin_signed_in", callerWith(c, token, name));
-    return c.redirect(consolePathOf(c, to), 303);
+    // 307: the browser sends the form again, in the body and to the page that shows what was typed.
+    return c.redirect(consolePathOf(c, to), kept === undefined ? 303 : 307);
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown;
     const status = ERROR_STATUS[thrown.code];
     if (status !== 400 && status !== 401) throw thrown;
-    return signInPage(c, { to, operator: status === 400 ? "" : operator, problem: thrown.message, status });
+    const again = { to, kept, operator: status === 400 ? "" : operator };
+    return signInPage(c, { ...again, problem: thrown.message, status });
   }
 }
 
@@ -153,12 +168,13 @@ function cookieOf(c: ConsoleContext) {
 
 type SignIn = {
   readonly to: string;
+  readonly kept?: string | undefined;
   readonly operator?: string;
   readonly problem?: string;
   readonly status: 200 | 400 | 401;
 };
 
-function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn) {
+function signInPage(c: ConsoleContext, { to, kept, operator, problem, status }: SignIn) {
   return barePage(
     c,
     { title: "Sign in", status },
@@ -169,6 +185,7 @@ function signInPage(c: ConsoleContext, { to, operator, problem, status }: SignIn
         </Notice>
       )}
       <input type="hidden" name="to" value={to} />
+      {kept !== undefined && <input type="hidden" name={KEPT} value={kept} />}
       <Field
         name="operator"
         label="Your name"

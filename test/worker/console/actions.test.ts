@@ -69,6 +69,42 @@ describe("the page of a key", () => {
     expect(html).toContain('value="ownerName: x"');
   });
 
+  it("moves the focus to the first wrong field, and marks what the plan demands", async ({ expect }) => {
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const named = (html: string, attribute: string) =>
+      [...html.matchAll(/<(?:input|select|section) [^>]*>/g)].flatMap(([tag]) =>
+        tag.includes(attribute) ? (/ name="([^"]*)"/.exec(tag)?.[1] ?? tag) : [],
+      );
+    expect(named(await (await get("/console/keys/new")).text(), "autofocus")).toEqual(["name"]);
+    const fields = {
+      id: newKeyId(),
+      name: "x",
+      plan: "enterprise",
+      requestsPerMinute: "5",
+      requestsPerDay: "",
+    };
+    const refused = await post("/console/keys/new", fields);
+    const html = await refused.text();
+    expect([refused.status, named(html, "autofocus")]).toEqual([400, ["requestsPerDay"]]);
+    expect(named(html, 'aria-required="true"')).toEqual(["requestsPerMinute", "requestsPerDay"]);
+    const { id } = await createKey();
+    const again = await post(`/console/keys/${id}/edit`, { requestsPerMinute: "0" });
+    expect(named(await again.text(), "autofocus")).toEqual(["requestsPerMinute"]);
+  });
+
+  it("offers the owners who have keys", async ({ expect }) => {
+    const ownerName = `Paws & Co ${newKeyId()}`;
+    const { id } = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    await post(`/console/keys/${id}/edit`, { ownerName });
+    for (const path of ["/console/keys/new", `/console/keys/${id}/edit`]) {
+      const [, list = ""] = / list="([^"]*-known)"/.exec(await (await get(path)).text()) ?? [];
+      expect(await (await get(path)).text()).toMatch(
+        new RegExp(`<datalist id="${list}">.*<option value="${ownerName.replace("&", "&amp;")}"`),
+      );
+    }
+  });
+
   it("names the ends of temporary limits, sets one for some days, shows its end, and ends it", async ({
     expect,
   }) => {
@@ -200,21 +236,24 @@ describe("a change with a preview", () => {
     {
       path: "/console/keys/ID/ban",
       fields: ban,
+      does: "Ban until 1 Jan 2035, 14:00 UTC",
       says: /until 1 Jan 2035, 14:00 UTC.*Since 1 Jan 2035, 11:00 UTC.*sent 7 requests: 7 admitted, 0 refused/s,
     },
     {
       path: "/console/keys/ID/limit",
       fields: limits,
+      does: "Set 7 a day until 2 Jan 2035",
       says: /10,000 → 7\..*Used today: 7 of 7\..*refused until midnight/s,
     },
     {
       path: "/console/plans/pro",
       fields: { requestsPerDay: "5" },
+      does: "Set 5 a day for pro",
       says: /10,000 → 5, for \d+ of \d+ keys.*[1-9]\d* keys? used 5 requests or more/s,
     },
   ])(
     "says what it does, and is made by the page that said it: $path",
-    async ({ path, fields, says }, { expect }) => {
+    async ({ path, fields, does, says }, { expect }) => {
       const { id, secret, path: sentTo, post } = await prepared(path);
       for (let i = 0; i < 7; i++) await startApp()(LIST, { key: secret });
       await limiterOf(id).flush();
@@ -232,7 +271,7 @@ describe("a change with a preview", () => {
       expect(preview.status).toBe(200);
       expect(html.replaceAll("&gt;", ">")).toMatch(says);
       expect(await versions()).toEqual(before);
-      const form = formOn(html, "Apply");
+      const form = formOn(html, does);
       expect(form.path).toBe(sentTo);
       expect((await post(sentTo, form.fields)).status).toBe(303);
       expect(await versions()).not.toEqual(before);

@@ -37,7 +37,7 @@ export function formOn(html: string, button: string) {
   };
 }
 
-function unescaped(text = ""): string {
+export function unescaped(text = ""): string {
   const marks: Record<string, string> = { amp: "&", quot: '"', lt: "<", gt: ">", "#39": "'" };
   return text.replaceAll(/&(#?\w+);/g, (_, name: string) => marks[name] ?? "");
 }

@@ -1,10 +1,12 @@
 /** Who may use the console: sessions that begin with the admin token, and identities from Access. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { operatorsApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
 import { type App, log, setClock, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { unescaped } from "./browser.ts";
 
 const NOW_MS = 2_200_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -314,6 +316,79 @@ it("a page that another site links to is asked for again: the browser then sends
 }) => {
   const response = await startApp()("/console/keys", { headers: { "Sec-Fetch-Site": "cross-site" } });
   expect(await response.text()).toContain('http-equiv="refresh" content="0"');
+});
+
+describe("a form that comes after the session has ended", () => {
+  const keptIn = (text: string) => unescaped(/name="kept" value="([^"]*)"/.exec(text)?.[1]);
+
+  it("comes again after the sign-in with what was typed, and makes no change", async ({ expect }) => {
+    const { id } = await createKey({ plan: "free" });
+    const { app } = await session();
+    const path = `/keys/${id}/edit`;
+    const typed = {
+      version: "1",
+      note: 'a "note"\nof 100 % & more',
+      "was.note": "",
+      plan: "pro",
+      "was.plan": "free",
+    };
+    const ended = await post(app, path, typed);
+    expect(ended.status).toBe(401);
+    let kept = keptIn(await ended.text());
+    const wrong = await signIn(app, { token: "wrong", to: `/console${path}`, kept });
+    kept = keptIn(await wrong.text());
+    const signedIn = await signIn(app, { to: `/console${path}`, kept });
+    expect([signedIn.status, signedIn.headers.get("Location")]).toEqual([307, `/console${path}`]);
+    // Somebody else has changed the key meanwhile.
+    await env.DB.exec(`update api_keys set version = 2 where id = '${id}'`);
+    const Cookie = withoutAttributes(cookieIn(signedIn));
+    const again = await post(app, path, { token: env.ADMIN_TOKEN, kept }, { Cookie });
+    const html = await again.text();
+    expect(again.status).toBe(200);
+    expect(unescaped(html)).toMatch(/<textarea[^>]* name="note"[^>]*>a "note"\nof 100 % & more</);
+    expect(html).toMatch(/<option value="pro" selected/);
+    expect(html).toContain('name="version" value="1"');
+    expect(html).not.toContain(env.ADMIN_TOKEN);
+    const row = await env.DB.prepare("select note, plan from api_keys where id = ?").bind(id).first();
+    expect(row).toEqual({ note: null, plan: "free" });
+  });
+
+  it("is executed by no route", async ({ expect }) => {
+    const { id } = await createKey();
+    const { app, cookie } = await session();
+    const changes = () => env.DB.prepare("select count(*) as n from audit_log").first("n");
+    const before = await changes();
+    const routes = operatorsApp().routes.filter(
+      ({ method, path }) => method === "POST" && /^\/console\/(?!sign-)/.test(path),
+    );
+    expect(routes.length).toBeGreaterThan(10);
+    for (const { path } of routes) {
+      const kept = new URLSearchParams({
+        version: "1",
+        apply: "true",
+        sure: "true",
+        name: "x",
+        plan: "pro",
+        ids: "1",
+      });
+      const sentTo = path.replace("/console", "").replace(":id", path.includes("/plans/") ? "pro" : id);
+      const { status } = await post(app, sentTo, { kept: String(kept) }, { Cookie: cookie });
+      expect([200, 303, 404], path).toContain(status);
+    }
+    expect(await changes()).toBe(before);
+  });
+
+  it("is searched for, if it is a search, and keeps no file", async ({ expect }) => {
+    const { app, cookie } = await session();
+    const { id, key } = await createKey();
+    const kept = keptIn(await (await post(app, "/search", { text: key })).text());
+    const found = await post(app, "/search", { kept }, { Cookie: cookie });
+    expect(found.headers.get("Location")).toBe(`/console/keys/${id}`);
+    const body = new FormData();
+    body.set("file", new File(["1"], "orders.json"));
+    const ended = await app("/console/orders/load", { method: "POST", body, headers: { Origin: ORIGIN } });
+    expect([ended.status, keptIn(await ended.text())]).toEqual([401, ""]);
+  });
 });
 
 describe("every answer of the console", () => {

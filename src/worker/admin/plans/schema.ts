@@ -16,6 +16,15 @@ export function limitChange(limit: Limit, before: number | null, after: number |
   return `${TITLES[limit]}: ${was} → ${is}`;
 }
 
+/** `600 a minute, 10,000 a day`, of the limits that are there. */
+export function limitsInWords(limits: { readonly [Each in Limit]?: unknown }): string {
+  const windows = { requestsPerMinute: "a minute", requestsPerDay: "a day" };
+  const set = LIMITS.filter((name) => limits[name] !== undefined);
+  return set
+    .map((name) => `${limits[name] === null ? "none" : formatNumber(Number(limits[name]))} ${windows[name]}`)
+    .join(", ");
+}
+
 const planLimit = v.pipe(limitOrNull, v.description("Null: each key of the plan has its own limit."));
 
 export const planView = v.strictObject({

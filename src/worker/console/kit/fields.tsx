@@ -1,5 +1,7 @@
 /** The fields of a form, made from the schema that checks what they send. */
+import type { Child } from "hono/jsx";
 import type { ObjectSchema } from "../../text/check-schema.ts";
+import { formatDuration, formatNumber } from "../../text/format.ts";
 import type { Failure } from "./failure.tsx";
 import { labelOf } from "./labels.ts";
 import { type FormTexts, memberOf } from "./members.ts";
@@ -35,8 +37,10 @@ type Choices = Readonly<Record<string, string>>;
 
 /** A part of a field that depends on more than the schema. */
 type FieldOptions = {
-  readonly hint?: string;
+  readonly hint?: Child;
   readonly choices?: Choices;
+  /** Texts that the field offers. */
+  readonly suggestions?: readonly string[];
   readonly attributes?: Attributes;
 };
 
@@ -50,20 +54,50 @@ export type FieldsProps<Name extends string> = {
   readonly form?: string;
   /** An empty field filters nothing. */
   readonly isFilter?: boolean;
+  /** The first field has the focus. */
+  readonly isFocused?: boolean;
   /** What was refused: the fields show what was typed, and what is wrong. */
   readonly failure?: Failure | undefined;
 };
 
-export function Fields<Name extends string>({ names, own = {}, failure, ...props }: FieldsProps<Name>) {
+export function Fields<Name extends string>({
+  names,
+  own = {},
+  failure,
+  isFocused,
+  ...props
+}: FieldsProps<Name>) {
   const texts = { ...props.texts, ...failure?.typed };
   const problemOf = (name: Name) => failure?.problems.find(({ member }) => member === name)?.reason;
-  const fieldOf = (name: Name) => (
-    <OneField {...props} name={name} texts={texts} own={own[name] ?? {}} problem={problemOf(name)} />
-  );
+  const all = names.flatMap((each): readonly Name[] => (typeof each === "string" ? [each] : each));
+  const focused = all.find((name) => problemOf(name) !== undefined) ?? (isFocused ? all[0] : undefined);
+  const fieldOf = (name: Name) => {
+    const ofField: FieldOptions = own[name] ?? {};
+    const attributes = { ...ofField.attributes, autofocus: name === focused };
+    return (
+      <OneField
+        {...props}
+        name={name}
+        texts={texts}
+        own={{ ...ofField, attributes }}
+        problem={problemOf(name)}
+      />
+    );
+  };
   const rows = names.map((each) =>
     typeof each === "string" ? fieldOf(each) : <div class="pair">{each.map(fieldOf)}</div>,
   );
   return <>{rows}</>;
+}
+
+type Bounds = Readonly<Record<"min" | "max" | "maxlength", number | undefined>>;
+
+function boundsOf(kind: string, { min, max, maxlength }: Bounds): string | undefined {
+  if (maxlength !== undefined) return `At most ${formatNumber(maxlength)} characters.`;
+  if (min === undefined || max === undefined) return undefined;
+  return kind === "duration"
+    ? `At most ${formatDuration(max)}.`
+    : `${formatNumber(min)} to ${formatNumber(max)}.`;
 }
 
 type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
@@ -78,19 +112,26 @@ function OneField({ schema, name, texts, own, problem, form, isFilter = false }:
   const label = kind === "time" || kind === "date" ? `${labelOf(name)} (UTC)` : labelOf(name);
   if (kind === "switch" || (kind === "boolean" && !isNullable && !own.choices))
     return <Check name={name} label={label} />;
-  const field = { name, form, label, hint: own.hint, value: texts[name], problem };
+  const bounds = isFilter ? undefined : boundsOf(kind, { min, max, maxlength });
+  const hint = own.hint && bounds ? [own.hint, " ", bounds] : (own.hint ?? bounds);
+  const { suggestions } = own;
+  const field = { name, form, label, hint, value: texts[name], problem, suggestions };
   const choices = own.choices ?? (kind === "boolean" ? YES_OR_NO : undefined);
   const values = member.options ?? Object.keys(choices ?? {});
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;
     const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
-    return <Field {...field} options={options} />;
+    return <Field {...field} options={options} attributes={own.attributes ?? {}} />;
   }
   const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
   const required = !isNullable && !isFilter;
-  const bounds = type === "number" ? { min, max } : { maxlength };
-  const attributes = { required, ...bounds, ...ATTRIBUTES[kind], ...own.attributes };
+  const attributes = {
+    required,
+    ...(type === "number" ? { min, max } : { maxlength }),
+    ...ATTRIBUTES[kind],
+    ...own.attributes,
+  };
   if (kind !== "duration") return <Field {...field} type={type} attributes={attributes} />;
   const unit = `${name}.unit`;
   return (

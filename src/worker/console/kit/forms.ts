@@ -5,23 +5,46 @@ import { checked } from "../../admin/http/request-validation.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { hasKey } from "../../key/key.ts";
-import { invalidRequest } from "../../platform/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors.ts";
 import type { ObjectSchema } from "../../text/check-schema.ts";
 import { type FormTexts, membersIn } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 
 /** Reads the fields of a form as text, without files. */
 export async function formOf(c: ConsoleContext): Promise<FormTexts> {
-  const fields = [...(await receiveForm(c))].filter(
-    (field): field is [string, string] => typeof field[1] === "string",
-  );
+  return textsIn(await receiveForm(c));
+}
+
+export function textsIn(form: FormData): FormTexts {
+  const fields = [...form].filter((field): field is [string, string] => typeof field[1] === "string");
   return Object.fromEntries(fields);
 }
 
+/** Throws a `KeptForm`, so that no form that came without a session makes a change after the sign-in. */
 export async function receiveForm(c: ConsoleContext): Promise<FormData> {
+  const form = await sentForm(c);
+  const kept = form.get(KEPT);
+  if (typeof kept === "string") throw new KeptForm(kept);
+  return form;
+}
+
+/** Reads the form as it was sent, which a change must not do: `receiveForm` is for changes. */
+export function sentForm(c: ConsoleContext): Promise<FormData> {
   return c.req.formData().catch(() => {
     throw invalidRequest("The form did not arrive in full, or is no form. Nothing was changed.");
   });
+}
+
+/** The form for signing in has this field: a form that came without a session, as it was sent. */
+export const KEPT = "kept";
+
+/** A form that came without a session, and comes again after the sign-in. */
+export class KeptForm extends ApiError {
+  readonly typed: FormTexts;
+  constructor(kept: string) {
+    super("invalid_request", "You are signed in again. Nothing was changed.");
+    this.typed = Object.fromEntries(new URLSearchParams(kept));
+  }
 }
 
 /** Reads the query of a page. An empty field of a filter filters nothing. */

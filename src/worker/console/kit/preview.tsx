@@ -1,8 +1,17 @@
-/** A page between a form and its change says what the change would do. */
+/** A panel beside a form says what the change would do. */
 import type { Call } from "../../admin/call.ts";
+import { type Members, membersOf } from "../../text/says.ts";
 import { type FormTarget, inputOfForm } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
-import { type ConsoleContext, page } from "./page.tsx";
+import type { ConsoleContext } from "./page.tsx";
+
+export type Preview = {
+  readonly effects: readonly string[];
+  /** The form as it was sent. */
+  readonly sent: FormTexts;
+  /** The members that the change would send. */
+  readonly body: Members;
+};
 
 /** The fields of a form that is sent without being filled in. */
 export function HiddenFields({ typed }: { readonly typed: FormTexts }) {
@@ -18,38 +27,49 @@ export function HiddenFields({ typed }: { readonly typed: FormTexts }) {
 /** A form with this field makes its change without a preview. */
 export const APPLY: FormTexts = { apply: "true" };
 
-/**
- * Returns the page with the preview. Undefined: make the change, because the call has no preview, or the
- * preview sent the form. `back` is the page of the form.
- */
+/** Undefined: make the change, because the call has no preview, or the preview sent the form. */
 export async function previewOf(
   c: ConsoleContext,
-  call: Pick<Call, "body" | "preview" | "summary">,
-  typed: FormTexts,
+  call: Pick<Call, "body" | "preview">,
+  sent: FormTexts,
   named: FormTarget,
-  back: string,
-): Promise<Response | undefined> {
-  if (call.preview === undefined || typed.apply !== undefined) return undefined;
-  const effects = await call.preview(inputOfForm(c, call, typed, named));
-  return page(
-    c,
-    { title: call.summary },
-    <div class="panel">
+): Promise<Preview | undefined> {
+  if (call.preview === undefined || sent.apply !== undefined) return undefined;
+  const input = inputOfForm(c, call, sent, named);
+  return { effects: await call.preview(input), sent, body: membersOf(input.body) };
+}
+
+type Props = {
+  readonly preview: Preview | undefined;
+  /** Where the form is sent. */
+  readonly action: string;
+  /** What the button says that it does. */
+  readonly button: string;
+  readonly isDangerous?: boolean | undefined;
+  /** The page without the form. */
+  readonly back: string;
+};
+
+export function PreviewPanel({ preview, action, button, isDangerous, back }: Props) {
+  if (preview === undefined) return null;
+  return (
+    <section class="panel" aria-label="Preview" tabindex={-1} autofocus>
+      <h2>Preview</h2>
       <ul>
-        {effects.map((effect) => (
+        {preview.effects.map((effect) => (
           <li>{effect}</li>
         ))}
       </ul>
       <p class="muted">Nothing has changed yet.</p>
-      <form method="post" action={c.req.path} class="row">
-        <HiddenFields typed={{ ...typed, ...APPLY }} />
-        <button type="submit" class="button primary">
-          Apply
+      <form method="post" action={action} class="row">
+        <HiddenFields typed={{ ...preview.sent, ...APPLY }} />
+        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
+          {button}
         </button>
         <a class="button" href={back}>
           Cancel
         </a>
       </form>
-    </div>,
+    </section>
   );
 }

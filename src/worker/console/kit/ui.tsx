@@ -203,7 +203,8 @@ type FieldProps = {
   readonly name: string;
   readonly label: string;
   readonly value?: string | undefined;
-  readonly hint?: string | undefined;
+  readonly hint?: Child;
+  readonly suggestions?: readonly string[] | undefined;
   /** Why the service refused the text. */
   readonly problem?: string | undefined;
   /** The type of an input, or `lines`. */
@@ -218,11 +219,12 @@ type FieldProps = {
 
 export function Field({ name, label, value = "", type = "text", options, ...field }: FieldProps) {
   const id = `${field.form ?? "form"}-${name}`;
-  const { hint, problem } = field;
+  const { hint, problem, suggestions } = field;
   const describes = [problem && `${id}-problem`, hint && `${id}-hint`].filter(Boolean).join(" ");
   const described = describes === "" ? {} : { "aria-describedby": describes };
   const invalid = problem === undefined ? {} : { "aria-invalid": "true" };
-  const shared = { id, name, autocomplete: "off", ...described, ...invalid, ...field.attributes };
+  const known = suggestions && { list: `${id}-known` };
+  const shared = { id, name, autocomplete: "off", ...known, ...described, ...invalid, ...field.attributes };
   const choices = options?.map(([each, text]) => (
     <option value={each} selected={each === value}>
       {text}
@@ -234,16 +236,25 @@ export function Field({ name, label, value = "", type = "text", options, ...fiel
       {choices && <select {...shared}>{choices}</select>}
       {!choices && type === "lines" && <textarea {...shared}>{value}</textarea>}
       {!choices && type !== "lines" && <input type={type} value={value} {...shared} />}
-      {problem !== undefined && (
-        <p class="problem" id={`${id}-problem`}>
-          {problem}
-        </p>
+      {suggestions && (
+        <datalist id={`${id}-known`}>
+          {suggestions.map((text) => (
+            <option value={text} />
+          ))}
+        </datalist>
       )}
-      {hint !== undefined && (
-        <p class="hint" id={`${id}-hint`}>
-          {hint}
-        </p>
-      )}
+      <div>
+        {problem !== undefined && (
+          <p class="problem" id={`${id}-problem`}>
+            {problem}
+          </p>
+        )}
+        {hint !== undefined && (
+          <p class="hint" id={`${id}-hint`}>
+            {hint}
+          </p>
+        )}
+      </div>
     </div>
   );
 }

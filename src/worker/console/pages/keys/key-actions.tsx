@@ -7,15 +7,16 @@ import { banRequest } from "../../../admin/bans/schema.ts";
 import type { Call } from "../../../admin/call.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
-import type { Limit, PlanView } from "../../../admin/plans/schema.ts";
+import { type Limit, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
 import type { ObjectSchema } from "../../../text/check-schema.ts";
-import { formatNumber, formatTime } from "../../../text/format.ts";
+import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
+import type { Members } from "../../../text/says.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
 import { type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { type FormTexts, textsOf } from "../../kit/members.ts";
-import { APPLY, HiddenFields } from "../../kit/preview.tsx";
+import { APPLY, HiddenFields, PreviewPanel } from "../../kit/preview.tsx";
 import { Basis, Check } from "../../kit/ui.tsx";
 import { KeyFields } from "./key-fields.tsx";
 
@@ -24,6 +25,8 @@ export type ShownKey = {
   readonly key: KeyView;
   readonly isBanned: boolean;
   readonly plans: readonly PlanView[];
+  /** Owners who have keys, for the form that changes the owner. */
+  readonly owners: readonly string[];
 };
 
 export type ChangedKey = { readonly version: number; readonly effective: Effective };
@@ -31,6 +34,8 @@ export type ChangedKey = { readonly version: number; readonly effective: Effecti
 type Action = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, ChangedKey>;
   readonly title: string | ((shown: ShownKey) => string);
+  /** What the button below the preview says that it does. Without it: the title. */
+  readonly does?: (sent: Members) => string;
   readonly isDangerous?: true;
   readonly isOffered?: (shown: ShownKey) => boolean;
   /** An action without a form here has its form elsewhere on the page. */
@@ -75,7 +80,9 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     title: "Change key",
     texts: ({ key }) => textsOf(keyUpdate, key),
     sendsChanges: true,
-    form: ({ plans }, texts, failure) => <KeyFields texts={texts} plans={plans} failure={failure} />,
+    form: ({ plans, owners }, texts, failure) => (
+      <KeyFields texts={texts} plans={plans} owners={owners} failure={failure} />
+    ),
     undo: (was) => ({ action: "edit", typed: textsOf(keyUpdate, was) }),
   },
   limit: {
@@ -98,11 +105,18 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
           own={{
             requestsPerMinute: limitHint(shown, "requestsPerMinute"),
             requestsPerDay: limitHint(shown, "requestsPerDay"),
-            days: { hint: `1: until ${endOfDays(1)}. 7: until ${endOfDays(7)}.` },
+            days: { hint: `1: until ${formatTime(endOfDays(1))}. 7: until ${formatTime(endOfDays(7))}.` },
           }}
         />
       </>
     ),
+    does: ({ days, requestsPerMinute, requestsPerDay }) => {
+      const limits = limitsInWords({
+        requestsPerMinute: requestsPerMinute ?? undefined,
+        requestsPerDay: requestsPerDay ?? undefined,
+      });
+      return `Set ${limits} until ${formatDay(endOfDays(Number(days)))}`;
+    },
     undo: (was) => limitAgain(was) ?? { action: "unlimit" },
   },
   unlimit: {
@@ -152,6 +166,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     form: (_, texts, failure) => (
       <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} failure={failure} />
     ),
+    does: ({ seconds }) => `Ban until ${formatTime(rfc3339(nowSeconds() + Number(seconds)))}`,
     undo: (was) => banAgain(was) ?? { action: "lift" },
   },
   disable: {
@@ -188,7 +203,7 @@ function limitHint(shown: ShownKey, name: Limit) {
 }
 
 function endOfDays(days: number): string {
-  return formatTime(rfc3339(midnightAfter(nowSeconds(), days)));
+  return rfc3339(midnightAfter(nowSeconds(), days));
 }
 
 /** Sets the temporary limits again, until the end that they had. */
@@ -250,23 +265,43 @@ export function ActionForm({ shown, open, failure }: FormProps) {
   const { version } = shown.key;
   const title = titleOf(shown, action);
   const texts = action.texts?.(shown) ?? {};
-  return (
-    <section class="panel" aria-label={title} tabindex={-1} autofocus>
+  const { preview, problems = [] } = failure ?? {};
+  const address = addressOfAction(shown.key, name);
+  const back = `/console/keys/${shown.key.id}`;
+  const isDangerous = action.isDangerous;
+  // A wrong field and the preview take the focus.
+  const isFirst = preview === undefined && problems.every(({ member }) => member === null);
+  const form = (
+    <section class="panel" aria-label={title} tabindex={-1} autofocus={isFirst}>
       <h2>{title}</h2>
       <FailureNotice failure={failure} />
-      <form method="post" action={addressOfAction(shown.key, name)}>
-        <Basis version={version} texts={action.sendsChanges ? texts : {}} />
+      <form method="post" action={address}>
+        <Basis version={failure?.version ?? version} texts={action.sendsChanges ? texts : {}} />
         {action.form?.(shown, texts, failure)}
         <div class="row">
-          <button type="submit" class={action.isDangerous ? "button danger" : "button primary"}>
+          <button type="submit" class={preview ? "button" : isDangerous ? "button danger" : "button primary"}>
             {action.call.preview ? "Preview" : title}
           </button>
-          <a class="button" href={`/console/keys/${shown.key.id}`}>
+          <a class="button" href={back}>
             Cancel
           </a>
         </div>
       </form>
     </section>
+  );
+  if (preview === undefined) return form;
+  const button = action.does?.(preview.body) ?? title;
+  return (
+    <div class="columns">
+      {form}
+      <PreviewPanel
+        preview={preview}
+        action={address}
+        button={button}
+        isDangerous={isDangerous}
+        back={back}
+      />
+    </div>
   );
 }
 

@@ -2,8 +2,8 @@
 
 import { RIGHTS } from "../../../admin/keys/says.ts";
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
-import type { PlanView } from "../../../admin/plans/schema.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { LIMITS, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
+import type { LOCATIONS } from "../../../db/values.ts";
 import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import type { FormTexts } from "../../kit/members.ts";
@@ -18,28 +18,62 @@ const BEFORE_PLACE = [
   "note",
 ] as const;
 
-const THE_PLANS = { hint: "Empty: the plan's limit." };
+/** The names of the regions of an object's location. */
+export const REGIONS: Readonly<Record<(typeof LOCATIONS)[number], string>> = {
+  wnam: "Western North America",
+  enam: "Eastern North America",
+  sam: "South America",
+  weur: "Western Europe",
+  eeur: "Eastern Europe",
+  apac: "Asia-Pacific",
+  oc: "Oceania",
+  afr: "Africa",
+  me: "Middle East",
+};
+
+/** A plan without a limit demands that of the key. A script and the styles say so when the plan is chosen. */
+const OWN_LIMIT_HINT = (
+  <>
+    <span class="if-optional">Empty: the plan's limit.</span>
+    <span class="if-required">The plan has no limit of its own.</span>
+  </>
+);
 
 type Props = {
   readonly texts: FormTexts;
   readonly plans: readonly PlanView[];
+  /** Owners who have keys. */
+  readonly owners: readonly string[];
   readonly isNew?: boolean;
   readonly failure: Failure | undefined;
 };
 
-export function KeyFields({ texts, plans, isNew = false, failure }: Props) {
+export function KeyFields({ texts, plans, owners, isNew = false, failure }: Props) {
+  const demands = Object.fromEntries(
+    plans.map((plan) => [plan.id, LIMITS.filter((name) => plan[name] === null)]),
+  );
+  const demanded = demands[failure?.typed.plan ?? texts.plan ?? ""] ?? [];
+  const ownLimit = (name: (typeof LIMITS)[number]) => ({
+    hint: OWN_LIMIT_HINT,
+    // Not `required`: without a script, nothing would take that back when another plan is chosen.
+    attributes: { "aria-required": demanded.includes(name) ? "true" : undefined },
+  });
   const own = {
-    plan: { choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])) },
+    ownerName: { suggestions: owners },
+    plan: {
+      choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])),
+      attributes: { "data-demands": JSON.stringify(demands) },
+    },
     location: {
       hint: "The limiter counts the key's requests, and stays where it is created.",
-      choices: { "": "Near the first request" },
+      choices: { "": "Near the first request", ...REGIONS },
     },
-    requestsPerMinute: THE_PLANS,
-    requestsPerDay: THE_PLANS,
+    requestsPerMinute: ownLimit("requestsPerMinute"),
+    requestsPerDay: ownLimit("requestsPerDay"),
     mayCancel: { choices: RIGHTS },
     expiresAt: { hint: "Empty: never." },
   };
-  const shared = { form: "key", texts, own, failure };
+  const shared = { form: "key", texts, own, failure, isFocused: isNew };
   return isNew ? (
     <Fields schema={newKey} names={[...BEFORE_PLACE, "location"]} {...shared} />
   ) : (
@@ -49,5 +83,5 @@ export function KeyFields({ texts, plans, isNew = false, failure }: Props) {
 
 function limitsOf({ requestsPerMinute, requestsPerDay }: PlanView): string {
   if (requestsPerMinute === null || requestsPerDay === null) return "own limits";
-  return `${formatNumber(requestsPerMinute)} a minute, ${formatNumber(requestsPerDay)} a day`;
+  return limitsInWords({ requestsPerMinute, requestsPerDay });
 }

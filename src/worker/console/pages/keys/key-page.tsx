@@ -47,7 +47,9 @@ import {
   type ShownKey,
   UndoForm,
 } from "./key-actions.tsx";
+import { REGIONS } from "./key-fields.tsx";
 import { Problems } from "./key-problems.tsx";
+import { knownOwners } from "./known-owners.ts";
 
 const EVENTS_SHOWN = 5;
 const MINUTES_SHOWN = 10;
@@ -63,13 +65,12 @@ for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
   keyPages.post(`/:id/${name}`, (c: KeyContext) =>
     answerForm(c, name, showKey, async (typed) => {
       const id = c.req.param("id");
-      const back = `/console/keys/${id}`;
       const sent = sends === undefined ? typed : { version: typed.version ?? "", ...sends };
       const named = { id, partId: typed.secret ?? "" };
-      const preview = await previewOf(c, call, sent, named, back);
+      const preview = await previewOf(c, call, sent, named);
       if (preview !== undefined) return preview;
       const made = await sendForm(c, call, sent, named);
-      if (!hasSecret(made)) return c.redirect(doneAddress(back, name, made), 303);
+      if (!hasSecret(made)) return c.redirect(doneAddress(`/console/keys/${id}`, name, made), 303);
       const says = KEYS_SAY["keys.rotate"]({}, { oldSecretsExpireAt: lastEndOf(made.secrets) });
       return secretPage(c, "Secret rotated", made, says, made.effective);
     }),
@@ -85,14 +86,15 @@ async function showKey(c: KeyContext, failure?: Failure) {
   const path = `/console/keys/${id}`;
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
-  const [history, usage, { plans }] = await Promise.all([
+  const open = c.var.mayOnlyRead ? undefined : (failure?.action ?? c.req.param("action"));
+  const [history, usage, { plans }, owners] = await Promise.all([
     ask(c, keyCalls.history, { limit: String(EVENTS_SHOWN) }, id),
     ask(c, keyUsageCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
     planCalls.list.run(inputOf(c, {})),
+    open === "edit" ? knownOwners(c) : [],
   ]);
   const isBanned = live?.ban != null || key.bannedUntil !== null;
-  const shown: ShownKey = { key, isBanned, plans };
-  const open = c.var.mayOnlyRead ? undefined : (failure?.action ?? c.req.param("action"));
+  const shown: ShownKey = { key, isBanned, plans, owners };
   return page(
     c,
     {
@@ -250,7 +252,7 @@ function About({ shown }: { readonly shown: ShownKey }) {
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
         ["Last used", <Day iso={key.lastUsedDay} />],
-        ["Location", key.location ?? "near the first request"],
+        ["Location", key.location === null ? "near the first request" : REGIONS[key.location]],
         ["Note", key.note ?? NONE],
       ]}
     />

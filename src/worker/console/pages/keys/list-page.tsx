@@ -19,6 +19,7 @@ import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, type Column, Day, NONE, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
+import { knownOwners } from "./known-owners.ts";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
@@ -125,7 +126,7 @@ function OrdersToo({ text }: { readonly text: string }) {
 async function createPage(c: ConsoleContext, failure?: Failure) {
   const id = failure?.typed.id ?? newKeyId();
   if (c.var.mayOnlyRead) return c.redirect(PATH);
-  const { plans } = await planCalls.list.run(inputOf(c, {}));
+  const [{ plans }, owners] = await Promise.all([planCalls.list.run(inputOf(c, {})), knownOwners(c)]);
   return page(
     c,
     { title: "Create key", status: failure?.status ?? 200 },
@@ -139,7 +140,7 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />
-      <KeyFields isNew texts={{ plan: "free" }} plans={plans} failure={failure} />
+      <KeyFields isNew texts={{ plan: "free" }} plans={plans} owners={owners} failure={failure} />
       <button type="submit" class="button primary">
         Create key
       </button>

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
-import { LIMITS, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
+import { LIMITS, limitsInWords, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted } from "../../../text/format.ts";
@@ -13,7 +13,7 @@ import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/fo
 import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { previewOf } from "../../kit/preview.tsx";
+import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
 import { Basis, Definitions } from "../../kit/ui.tsx";
 
 export const planPages = new Hono<AppEnv>()
@@ -23,7 +23,7 @@ export const planPages = new Hono<AppEnv>()
   .post("/:id", (c) => {
     const id = c.req.param("id");
     return answerForm(c, id, plansPage, async (typed) => {
-      const preview = await previewOf(c, planCalls.update, typed, { id }, "/console/plans");
+      const preview = await previewOf(c, planCalls.update, typed, { id });
       if (preview) return preview;
       const plan = await sendForm(c, planCalls.update, typed, { id });
       return c.redirect(doneAddress("/console/plans", id, plan), 303);
@@ -79,15 +79,28 @@ function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
 function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure: Failure | undefined }) {
   const { id, version } = plan;
   const shown = textsOf(planUpdate, plan);
-  return (
-    <form method="post" action={`/console/plans/${id}`} class="panel" aria-label={`Plan ${id}`}>
+  const action = `/console/plans/${id}`;
+  const form = (
+    <form method="post" action={action} class="panel" aria-label={`Plan ${id}`}>
       <Head plan={plan} />
       <FailureNotice failure={failure} />
-      <Basis version={version} texts={shown} />
+      <Basis version={failure?.version ?? version} texts={shown} />
       <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={shown} failure={failure} />
       <button type="submit" class="button">
         Preview
       </button>
     </form>
+  );
+  if (failure?.preview === undefined) return form;
+  return (
+    <div>
+      {form}
+      <PreviewPanel
+        preview={failure.preview}
+        action={action}
+        button={`Set ${limitsInWords(failure.preview.body)} for ${id}`}
+        back="/console/plans"
+      />
+    </div>
   );
 }
