@@ -67,7 +67,8 @@ describe("the introduction's program", () => {
     expect(second - first).toBeGreaterThan(1_900);
   });
 
-  it.for(LISTS.slice(0, 2))("%s fails at once after a used-up day", async ([before, command], { expect }) => {
+  it.for(LISTS)("%s fails at once after a used-up day", async ([before, command], { expect, skip }) => {
+    skip(command === "python3" && !hasUrllib3, "python3 has no urllib3");
     const server = await startBusyServer("70000");
     const { description } = contractWith({ ownOrigin: server.origin }).info;
     const program = writeProgram(description, before, temporaryFolder());
