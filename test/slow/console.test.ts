@@ -72,7 +72,7 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
       "what mo typed",
       "77",
     ]);
-    expect(await submit(mo, change)).toBe(200);
+    expect(await submit(mo, actionOf(mo, "Change key").getByRole("button", { name: "Use mine" }))).toBe(200);
     const { body } = await service.admin("GET", `/keys/${id}`);
     expect(body).toMatchObject({ note: "what mo typed", requestsPerMinute: 77 });
     expect(problems).toEqual([expect.stringContaining("status of 412")]);
@@ -90,7 +90,8 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
       await page.getByLabel("Status", { exact: true }).inputValue(),
       await page.getByLabel("Quantity").inputValue(),
     ]).toEqual(["processing", "9"]);
-    expect(await submit(page, change)).toBe(200);
+    const mine = page.getByRole("button", { name: "Use mine" });
+    expect(await submit(page, mine)).toBe(200);
     expect((await service.admin("GET", "/orders/501")).body).toMatchObject({
       status: "processing",
       quantity: 9,
@@ -102,7 +103,7 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
     await service.admin("PATCH", "/plans/business", { requestsPerDay: 200_000 });
     const preview = plan.getByRole("button", { name: "Preview" });
     expect(await submit(page, preview)).toBe(412);
-    expect(await apply(page, preview)).toBe(200);
+    expect(await apply(page, mine)).toBe(200);
     expect((await service.admin("GET", "/plans")).body.plans).toContainEqual(
       expect.objectContaining({ id: "business", requestsPerMinute: 1500, requestsPerDay: 200_000 }),
     );

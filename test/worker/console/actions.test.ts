@@ -289,6 +289,65 @@ describe("a change with a preview", () => {
   });
 });
 
+describe("a change that comes after another operator's", () => {
+  /** The named form of a page, with its fields as a browser would send them. */
+  async function opened(path: string) {
+    const { id, get } = await prepared();
+    const address = path.replace("ID", id);
+    const html = await (await get(address)).text();
+    return { id, address, shown: formOn(html, path.includes("plans") ? "Preview" : "Change key").fields };
+  }
+
+  it("names who set what to what since the form was shown, and marks the field", async ({ expect }) => {
+    const { id, address, shown } = await opened("/console/keys/ID/edit");
+    const [ada, mo] = await Promise.all([
+      browserWith(env.ADMIN_TOKEN, {}, "ada"),
+      browserWith(env.ADMIN_TOKEN),
+    ]);
+    setClock(NOON + 10_000);
+    await ada.post(address, { note: "what ada typed", plan: "business" });
+    setClock(NOON + 22_000);
+    const refused = await mo.post(address, { ...shown, note: "what mo typed", name: "another name" });
+    const html = await refused.text();
+    expect(refused.status).toBe(412);
+    expect(html).toMatch(/ada, <time[^>]*>12 s ago<\/time>: The key is changed: .*note .*what ada typed/);
+    expect(html).not.toContain("is created");
+    expect(html.match(/aria-invalid="true"/g)).toHaveLength(1);
+    expect(html).toMatch(/id="key-note-problem">ada set this to what ada typed</);
+    expect(html).toContain(`href="/console/keys/${id}">Keep theirs</a>`);
+    const mine = { ...formOn(html, "Use mine").fields, note: "what mo typed" };
+    expect((await mo.post(address, mine)).status).toBe(303);
+    const row = await env.DB.prepare("select name, note, plan from api_keys where id = ?").bind(id).first();
+    expect(row).toEqual({ name: "another name", note: "what mo typed", plan: "business" });
+  });
+
+  it("names nobody for what happened before the form was shown", async ({ expect }) => {
+    const { id, address } = await opened("/console/keys/ID/edit");
+    const { get, post } = await browserWith(env.ADMIN_TOKEN, {}, "ada");
+    await post(address, { note: "long ago" });
+    setClock(NOON + 60_000);
+    const { fields } = formOn(await (await get(address)).text(), "Change key");
+    // Somebody changes the row by SQL.
+    await env.DB.exec(`update api_keys set version = version + 1 where id = '${id}'`);
+    const html = await (await post(address, { ...fields, note: "new" })).text();
+    expect(html).toContain("Use mine");
+    expect(html).not.toMatch(/ada, <time|ada set this/);
+  });
+
+  it("names them also after the session had ended", async ({ expect }) => {
+    const { address, shown } = await opened("/console/keys/ID/edit");
+    const { post } = await browserWith(env.ADMIN_TOKEN, {}, "ada");
+    setClock(NOON + 10_000);
+    await post(address, { note: "what ada typed" });
+    setClock(NOON + 7_300_000);
+    const kept = String(new URLSearchParams({ ...shown, note: "mine" }));
+    const again = await browserWith(env.ADMIN_TOKEN);
+    const { fields } = formOn(await (await again.post(address, { kept })).text(), "Change key");
+    const html = await (await again.post(address, { ...fields, note: "mine" })).text();
+    expect(html).toMatch(/ada, <time[^>]*>.*ago<\/time>: The key is changed/);
+  });
+});
+
 describe("Undo", () => {
   const shown =
     "status, may_cancel, plan, note, temporary_requests_per_day, temporary_until, banned_until, ban_reason";

@@ -5,7 +5,7 @@ import { startApp } from "../../support/worker.ts";
 export const READ_TOKEN = "a-token-that-only-reads-for-the-tests";
 
 /** One that has signed in with the token. */
-export async function browserWith(token: string, replaced: Partial<Bindings> = {}) {
+export async function browserWith(token: string, replaced: Partial<Bindings> = {}, operator = "jo") {
   const app = startApp({ ADMIN_READ_TOKEN: READ_TOKEN, ...replaced });
   const origin = { Origin: "https://orders.example" };
   const post = async (path: string, fields: Record<string, string> | FormData, headers: HeadersInit) =>
@@ -15,7 +15,7 @@ export async function browserWith(token: string, replaced: Partial<Bindings> = {
       headers: { ...origin, ...headers },
       redirect: "manual",
     });
-  const signedIn = await post("/console/sign-in", { token, operator: "jo" }, {});
+  const signedIn = await post("/console/sign-in", { token, operator }, {});
   const cookie = (signedIn.headers.get("Set-Cookie") ?? "").split(";")[0] ?? "";
   return {
     cookie,

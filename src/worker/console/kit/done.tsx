@@ -2,9 +2,16 @@
 import type { PropsWithChildren } from "hono/jsx";
 import type { AuditView } from "../../admin/audit/schema.ts";
 import type { Call } from "../../admin/call.ts";
+import { CALLS } from "../../admin/calls.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { membersOf, sentenceOf } from "../../text/says.ts";
 import { Notice } from "./ui.tsx";
+
+/** Returns the sentence about a change without its subject. */
+export function saysOf({ call, before, after }: Pick<AuditView, "call" | "before" | "after">): string {
+  const says = CALLS.find(({ id }) => id === call)?.says;
+  return says?.(membersOf(before), membersOf(after)) ?? call;
+}
 
 type Props = PropsWithChildren<{
   readonly call: Pick<Call, "id" | "says">;

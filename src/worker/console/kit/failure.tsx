@@ -1,14 +1,19 @@
 /** Shows a form again that made no change, with the typed texts, beside the present state. */
 import type { ContentfulStatusCode } from "hono/utils/http-status";
+import { auditCalls } from "../../admin/audit/calls.ts";
+import type { AuditView } from "../../admin/audit/schema.ts";
 import { ERROR_STATUS } from "../../platform/error-codes.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { Problem } from "../../text/check-schema.ts";
-import { changedIn, formOf, KeptForm } from "./forms.ts";
+import { membersOf, sentenceOf, textOf } from "../../text/says.ts";
+import { parseRfc3339 } from "../../text/time.ts";
+import { saysOf } from "./done.tsx";
+import { ask, changedIn, formOf, KeptForm } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import type { FormTexts } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 import type { Preview } from "./preview.tsx";
-import { Notice } from "./ui.tsx";
+import { Notice, Relative } from "./ui.tsx";
 
 /** Why the form made no change: it was refused, came without a session, or asked for the preview. */
 export type Failure = {
@@ -18,18 +23,21 @@ export type Failure = {
   readonly status: ContentfulStatusCode;
   readonly message: string;
   readonly problems: readonly Problem[];
-  /** The version that a form without a session had: what others changed since is a conflict. */
-  readonly version?: string | undefined;
+  /** The version and the time of a form without a session: what others changed since is a conflict. */
+  readonly kept?: FormTexts;
+  /** What others changed since the form was shown, the newest first. */
+  readonly changes?: readonly AuditView[];
   readonly preview?: Preview;
 };
 
 /** Nothing was refused. */
+const CHANGES_SHOWN = 5;
 const SHOWN_AGAIN = { status: 200, message: "", problems: [] } as const;
 const SIGNED_IN_AGAIN =
   "You are signed in again. Nothing was changed: the form has what you typed. Send it once more.";
 
 const CHANGED_MEANWHILE =
-  "This was changed meanwhile, perhaps by somebody else. The page shows the present state, and the form what you typed. Send it again to apply it.";
+  "This was changed meanwhile. The page shows the present state, and the form has what you typed.";
 
 /** Answers a form with the result of `make`, or with the page that shows the form again. */
 export async function answerForm<C extends ConsoleContext>(
@@ -45,15 +53,16 @@ export async function answerForm<C extends ConsoleContext>(
     if (made instanceof Response) return made;
     return pageWith(c, { ...SHOWN_AGAIN, action, typed: changedIn(typed), preview: made });
   } catch (thrown) {
-    return pageWith(c, failureOf(thrown, action, typed));
+    const failure = failureOf(thrown, action, typed);
+    return pageWith(c, failure.status === 412 ? await conflictIn(c, failure, typed) : failure);
   }
 }
 
 /** Throws an error that is no answer to the typed texts. */
 function failureOf(thrown: unknown, action: string, typed: FormTexts): Failure {
   if (thrown instanceof KeptForm) {
-    const { version } = thrown.typed;
-    return { ...SHOWN_AGAIN, action, typed: changedIn(thrown.typed), message: SIGNED_IN_AGAIN, version };
+    const kept = thrown.typed;
+    return { ...SHOWN_AGAIN, action, typed: changedIn(kept), message: SIGNED_IN_AGAIN, kept };
   }
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];
@@ -67,11 +76,67 @@ function failureOf(thrown: unknown, action: string, typed: FormTexts): Failure {
   };
 }
 
+/** Adds what others changed since the form was shown, and marks the fields that were typed, too. */
+async function conflictIn(c: ConsoleContext, failure: Failure, { seen }: FormTexts): Promise<Failure> {
+  const object = c.req.param("id");
+  if (object === undefined || seen === undefined || parseRfc3339(seen) === undefined) return failure;
+  const query = { object, from: seen, limit: String(CHANGES_SHOWN) };
+  const { audit } = await ask(c, auditCalls.list, query);
+  const theirs = audit
+    .toReversed()
+    .flatMap(({ actor, after }) =>
+      Object.entries(membersOf(after)).map(
+        ([member, value]) => [member, `${actor} set this to ${textOf(value)}`] as const,
+      ),
+    );
+  const problems = [...new Map(theirs)]
+    .filter(([member]) => failure.typed[member] !== undefined)
+    .map(([member, reason]) => ({ member, reason }));
+  return { ...failure, changes: audit, problems };
+}
+
 export function FailureNotice({ failure }: { readonly failure: Failure | undefined }) {
   if (failure === undefined || failure.message === "") return null;
   return (
     <Notice kind={failure.status === 412 || failure.status === 200 ? "warn" : "bad"}>
       <p>{failure.message}</p>
+      {failure.changes?.map((change) => (
+        <p>
+          {change.actor}, <Relative iso={change.at} />: {sentenceOf(nounOf(change), saysOf(change))}
+        </p>
+      ))}
     </Notice>
+  );
+}
+
+function nounOf({ call }: AuditView): string {
+  return call.startsWith("plans.") ? "The plan" : call.startsWith("orders.") ? "The order" : "The key";
+}
+
+type ButtonProps = {
+  readonly failure: Failure | undefined;
+  /** The text of the button, unless somebody else has changed the object. */
+  readonly children: string;
+  readonly tone: "primary" | "danger" | "";
+  /** The page without the form. Undefined: the form has no other page. */
+  readonly back?: string | undefined;
+  /** A form without fields does the same after a conflict. */
+  readonly hasFields?: boolean;
+};
+
+/** After a conflict, the form is sent once more or left. */
+export function FormButtons({ failure, children, tone, back, hasFields = true }: ButtonProps) {
+  const isConflict = failure?.status === 412 && hasFields;
+  return (
+    <div class="row">
+      <button type="submit" class={`button ${failure?.preview ? "" : tone}`}>
+        {isConflict ? "Use mine" : children}
+      </button>
+      {back !== undefined && (
+        <a class="button" href={back}>
+          {isConflict ? "Keep theirs" : "Cancel"}
+        </a>
+      )}
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../../text/format.ts";
-import { isDate } from "../../text/time.ts";
+import { isDate, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { WAS } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
 
@@ -183,13 +183,19 @@ export function Gauge({ name, used, limit, children }: GaugeProps) {
   );
 }
 
-type BasisProps = { readonly version: number | string | null; readonly texts?: FormTexts | undefined };
+type BasisProps = {
+  readonly version: number | string | null;
+  readonly texts?: FormTexts | undefined;
+  /** The version and the time that a form had which is shown again. */
+  readonly kept?: FormTexts | undefined;
+};
 
-/** Hidden fields with the version of the object, and with the texts that the fields showed at first. */
-export function Basis({ version, texts = {} }: BasisProps) {
+/** Hidden fields: the version of the object, when it was read, and the texts that the fields showed at first. */
+export function Basis({ version, texts = {}, kept = {} }: BasisProps) {
   return (
     <>
-      <input type="hidden" name="version" value={String(version)} />
+      <input type="hidden" name="version" value={kept.version ?? String(version)} />
+      <input type="hidden" name="seen" value={kept.seen ?? rfc3339(nowSeconds())} />
       {Object.entries(texts).map(([name, text]) => (
         <input type="hidden" name={WAS + name} value={text} />
       ))}

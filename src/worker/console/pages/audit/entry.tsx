@@ -1,8 +1,8 @@
 /** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
 import type { AuditView } from "../../../admin/audit/schema.ts";
-import { CALLS } from "../../../admin/calls.ts";
 import { type Members, membersOf, textOf, wordsOf } from "../../../text/says.ts";
+import { saysOf } from "../../kit/done.tsx";
 import { addressOf } from "../../kit/forms.ts";
 
 /** The newest entry is the first. */
@@ -36,7 +36,8 @@ export function Entry({ deed, when }: { readonly deed: Deed; readonly when: Chil
   const [{ actor }] = deed;
   return (
     <li>
-      {when} <a href={addressOf("/console/audit", { actor })}>{actor}</a>: {subjectOf(deed)} {saysOf(deed)}
+      {when} <a href={addressOf("/console/audit", { actor })}>{actor}</a>: {subjectOf(deed)}{" "}
+      {saysOf({ ...deed[0], after: afterOf(deed) })}
       <details>
         <summary>Details</summary>
         <Differences deed={deed} />
@@ -92,12 +93,6 @@ function subjectOf(deed: Deed): Child {
     .toReversed()
     .map(({ object: id }, i) => [i > 0 && ", ", <a href={`/console/orders/${id}`}>{id}</a>]);
   return [deed.length === 1 ? "order " : "each of the orders ", ...links.flat()];
-}
-
-function saysOf(deed: Deed): string {
-  const [{ call, before }] = deed;
-  const says = CALLS.find(({ id }) => id === call)?.says;
-  return says?.(membersOf(before), afterOf(deed)) ?? call;
 }
 
 /** Adds up the figures of the batches of a file. */

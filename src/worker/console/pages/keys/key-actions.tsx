@@ -13,7 +13,7 @@ import type { ObjectSchema } from "../../../text/check-schema.ts";
 import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
 import type { Members } from "../../../text/says.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
-import { type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { type FormTexts, textsOf } from "../../kit/members.ts";
 import { APPLY, HiddenFields, PreviewPanel } from "../../kit/preview.tsx";
@@ -276,16 +276,16 @@ export function ActionForm({ shown, open, failure }: FormProps) {
       <h2>{title}</h2>
       <FailureNotice failure={failure} />
       <form method="post" action={address}>
-        <Basis version={failure?.version ?? version} texts={action.sendsChanges ? texts : {}} />
+        <Basis version={version} kept={failure?.kept} texts={action.sendsChanges ? texts : {}} />
         {action.form?.(shown, texts, failure)}
-        <div class="row">
-          <button type="submit" class={preview ? "button" : isDangerous ? "button danger" : "button primary"}>
-            {action.call.preview ? "Preview" : title}
-          </button>
-          <a class="button" href={back}>
-            Cancel
-          </a>
-        </div>
+        <FormButtons
+          failure={failure}
+          tone={isDangerous ? "danger" : "primary"}
+          back={back}
+          hasFields={action.texts !== undefined}
+        >
+          {action.call.preview ? "Preview" : title}
+        </FormButtons>
       </form>
     </section>
   );

@@ -8,7 +8,7 @@ import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { UNSHIPPED } from "../../../db/values.ts";
 import { Done } from "../../kit/done.tsx";
-import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { answerForm, type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
@@ -109,16 +109,16 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
     <section>
       <h2>Actions</h2>
       <form method="post" action={`/console/orders/${order.id}/edit`} class="panel">
-        <Basis version={order.version} texts={shown} />
+        <Basis version={order.version} texts={shown} kept={refused?.kept} />
         <Fields
           schema={orderUpdate}
           names={["status", ["quantity", "complete"], "shipDate", ...(refused?.status === 409 ? ALLOW : [])]}
           texts={shown}
           failure={refused}
         />
-        <button type="submit" class="button">
+        <FormButtons failure={refused} tone="" back={refused && `/console/orders/${order.id}`}>
           Change order
-        </button>
+        </FormButtons>
       </form>
       <details class="panel" open={failure?.action === "delete"}>
         <summary>Delete order</summary>

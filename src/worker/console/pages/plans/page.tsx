@@ -7,7 +7,7 @@ import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted } from "../../../text/format.ts";
 import { Done } from "../../kit/done.tsx";
-import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { answerForm, type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
 import { labelOf } from "../../kit/labels.ts";
@@ -84,11 +84,11 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
     <form method="post" action={action} class="panel" aria-label={`Plan ${id}`}>
       <Head plan={plan} />
       <FailureNotice failure={failure} />
-      <Basis version={failure?.version ?? version} texts={shown} />
+      <Basis version={version} texts={shown} kept={failure?.kept} />
       <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={shown} failure={failure} />
-      <button type="submit" class="button">
+      <FormButtons failure={failure} tone="" back={failure && "/console/plans"}>
         Preview
-      </button>
+      </FormButtons>
     </form>
   );
   if (failure?.preview === undefined) return form;
