@@ -30,7 +30,7 @@ export function describeKey({ live, ...key }: ShownKey): string {
       {
         created: key.createdAt,
         firstUsed: key.firstUsedAt,
-        lastUsed: key.lastUsedDay,
+        lastUsed: live?.lastUsedAt ?? key.lastUsedDay,
         expires: key.expiresAt,
       },
     ],

@@ -25,7 +25,7 @@ import {
 } from "./core/decide.ts";
 import { PolicyCache } from "./core/policy-cache.ts";
 import { reserveOf } from "./core/reservation.ts";
-import { alarmDueAtMs, isOver, reportDueAtMs, type State } from "./core/state.ts";
+import { alarmDueAtMs, isOver, lastRequestMs, reportDueAtMs, type State } from "./core/state.ts";
 import { NOBODY_WAITS, takeTurn } from "./core/turns.ts";
 import {
   acknowledge,
@@ -79,6 +79,8 @@ export type Inspection = {
   /** The ban or block that would refuse a request now. */
   readonly ban: Banned["ban"] | null;
   readonly strikes: number;
+  /** The last request was sent then or later in that window: its minute, if there is a limit per minute. */
+  readonly lastRequestMs: number | null;
 };
 
 export class RateLimiter<Env = unknown> extends DurableObject<Env> {
@@ -170,6 +172,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
         facts: policy.facts ?? {},
         ban: banOf(policy, { ...state, penalty }, nowMs) ?? null,
         strikes: countStrikes(penalty, nowMs),
+        lastRequestMs: lastRequestMs(state),
       };
     });
   }

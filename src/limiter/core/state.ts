@@ -10,6 +10,7 @@ import {
   EMPTY_OUTBOX,
   hoursEndAtMs,
   isUrgent,
+  lastRefusalMs,
   NO_REQUESTS,
   newsDueAtMs,
   type Outbox,
@@ -46,6 +47,15 @@ export function stateOf({ policyVersion, ...row }: Row): State {
   const hours = row.outbox.hours.map((hour) => ({ ...NO_REQUESTS, ...hour }));
   const outbox = { ...EMPTY_OUTBOX, ...row.outbox, hours };
   return { ...NEW_STATE, ...row, outbox, loaded: policyVersion === POLICY_VERSION ? row.loaded : undefined };
+}
+
+/**
+ * Returns when the newest window began that has counted a request, or the minute of a later refusal. No write
+ * is made for this: a window's first request is stored in any case.
+ */
+export function lastRequestMs({ counts, outbox }: State): number | null {
+  const known = [...counts.map(({ startMs }) => startMs), lastRefusalMs(outbox) ?? []].flat();
+  return known.length === 0 ? null : Math.max(...known);
 }
 
 /** Returns when the alarm is due, or null for never. */

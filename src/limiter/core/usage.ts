@@ -192,6 +192,13 @@ function addRefusal(hour: HourUsage, by: string, nowMs: number): HourUsage {
   return { ...hour, refusedMinutes: [...others, after] };
 }
 
+/** Returns the minute of the newest refusal, or null. The last hour is kept after its report. */
+export function lastRefusalMs({ hours }: Outbox): number | null {
+  const { startMs, refusedMinutes = [] } = hours.at(-1) ?? {};
+  if (startMs === undefined || refusedMinutes.length === 0) return null;
+  return startMs + Math.max(...refusedMinutes.map(({ minute }) => minute)) * MINUTE_MS;
+}
+
 /** Returns everything that is not reported, also of the present hour. */
 export function pendingReport(outbox: Outbox, key: string): Report | undefined {
   const hours = unreportedHours(outbox);

@@ -208,6 +208,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       requestsPerMinute: 600,
       temporaryLimits: { requestsPerMinute: null, requestsPerDay: 20_000, until: "2026-11-23T00:00:00Z" },
       live: {
+        lastUsedAt: "2026-11-20T10:42:00Z",
         minute: { limit: 600, used: 3, remaining: 597, resetsAt: "2026-11-20T10:43:00Z" },
         day: { limit: 20_000, used: 40, remaining: 19_960, resetsAt: "2026-11-21T00:00:00Z" },
         strikes: 0,
@@ -220,7 +221,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
         "Now\n  minute +3 of 600 used, until 2026-11-20 10:43\n  day +40 of 20,000 used, until .*\n",
         "Limits\n  plan +pro\n  per minute +600, its own\n  per day +20,000 until 2026-11-23 00:00, then the plan's\n",
         "Owner\n  name +Ada\n  note +first\n +second\n",
-        "Times\n  created +2026-11-01 00:00\n  last used +2026-11-20\n",
+        "Times\n  created +2026-11-01 00:00\n  last used +2026-11-20 10:42\n",
         "Secrets\n  sok_eg…yhjA +0123456789abcdef, created 2026-11-01 00:00\n$",
       ].join("\n"),
     ),

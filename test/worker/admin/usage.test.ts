@@ -106,7 +106,10 @@ describe("a report", () => {
       { ...day, admitted: 4, limit: 300, hours: [...hours, 0, 1, 1] },
       { day: "2037-03-02", admitted: 2, refused: 0, limit: 300, hours: [2] },
     ]);
-    expect((await operator("GET", `/keys/${key.id}`)).body.lastUsedDay).toBe("2037-03-02");
+    expect((await operator("GET", `/keys/${key.id}`)).body).toMatchObject({
+      lastUsedDay: "2037-03-02",
+      live: { lastUsedAt: "2037-03-02T00:00:00Z" },
+    });
   });
 
   it("raises the figures of an hour, never lowers them, and changes nothing the second time", async ({

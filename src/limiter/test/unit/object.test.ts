@@ -218,6 +218,40 @@ describe("inspect()", () => {
     await pass(54 * SECOND);
     expect(await strikes()).toBe(0);
   });
+
+  it("knows the minute of the last request, also after a crash, with and without a reserve", async ({
+    expect,
+  }) => {
+    for (const requests of [1, 600]) {
+      const platform = new Platform(RateLimiter);
+      const call = { limits: [perMinute(requests), perDay(10_000)] };
+      const last = async () => (await platform.object.inspect(call))?.lastRequestMs;
+      expect(await last()).toBeNull();
+      for (const _ of [1, 2]) {
+        await pass(7 * MINUTE);
+        const minuteMs = Math.floor(Date.now() / MINUTE) * MINUTE;
+        await platform.object.admit(call);
+        await pass(10 * MINUTE);
+        platform.crash();
+        expect(await last()).toBe(minuteMs);
+      }
+    }
+  });
+
+  it("knows the minute of the last refusal, if the object keeps usage", async ({ expect }) => {
+    class Reporting extends RateLimiter {
+      override async report() {}
+    }
+    const { object } = new Platform(Reporting);
+    const call = { limits: [perDay(1)] };
+    await object.admit(call);
+    await pass(3 * MINUTE);
+    const minuteMs = Math.floor(Date.now() / MINUTE) * MINUTE;
+    await object.admit(call);
+    await pass(2 * HOUR);
+    await object.flush();
+    expect((await object.inspect(call))?.lastRequestMs).toBe(minuteMs);
+  });
 });
 
 describe("a key that code changes", () => {

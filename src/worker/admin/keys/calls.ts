@@ -156,6 +156,7 @@ export const keyCalls = {
         ],
         ...KEY,
         live: {
+          lastUsedAt: "2026-11-21T10:00:00Z",
           minute: { limit: 300, used: 12, remaining: 288, resetsAt: "2026-11-21T10:01:00Z" },
           day: { limit: 10_000, used: 412, remaining: 9_588, resetsAt: "2026-11-22T00:00:00Z" },
           strikes: 0,

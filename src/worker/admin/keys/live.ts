@@ -4,7 +4,7 @@ import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { hasLimiter } from "../../key/outdated-keys-sql.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
-import { DAY_SECONDS, daysBefore, nowSeconds, rfc3339 } from "../../text/time.ts";
+import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";
 import { requireKey } from "./sql.ts";
@@ -24,11 +24,16 @@ export async function look(
   const inspection = await reachLimiter(env, key, (limiter) => limiter[how]());
   if (!inspection) return { key, live: null };
   const live = toLiveUsage(inspection);
-  // The limiter knows requests of today that were not reported when the key was read.
-  return { key: live.day.used > 0 ? { ...key, lastUsedDay: daysBefore(0) } : key, live };
+  // The limiter knows requests that were not reported when the key was read. After a restore D1 can know more.
+  const days = [key.lastUsedDay, live.lastUsedAt?.slice(0, "2026-11-21".length)];
+  const [lastUsedDay = null] = days
+    .flatMap((day) => day ?? [])
+    .toSorted()
+    .reverse();
+  return { key: { ...key, lastUsedDay }, live };
 }
 
-function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
+function toLiveUsage({ quota, strikes, ban, lastRequestMs }: Inspection): LiveUsage {
   const windowOf = (name: string): LiveUsage["minute"] => {
     const window = quota.find((each) => each.name === name);
     if (!window) throw new Error(`the policy has no window ${name}`);
@@ -36,6 +41,7 @@ function toLiveUsage({ quota, strikes, ban }: Inspection): LiveUsage {
     return { limit, used, remaining, resetsAt: rfc3339(endsAtMs / 1000) };
   };
   return {
+    lastUsedAt: lastRequestMs === null ? null : rfc3339(lastRequestMs / 1000),
     minute: windowOf("minute"),
     day: windowOf("day"),
     strikes,
@@ -57,6 +63,7 @@ function unusedUsage(
     return { limit, used: 0, remaining: limit, resetsAt };
   };
   return {
+    lastUsedAt: null,
     minute: unused(limits.requestsPerMinute, 60),
     day: unused(limits.requestsPerDay, DAY_SECONDS),
     strikes: 0,

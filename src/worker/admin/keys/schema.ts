@@ -265,6 +265,10 @@ export type KeyView = v.InferOutput<typeof keyView>;
 
 const liveWindow = v.strictObject({ limit: count, used: count, remaining: count, resetsAt: dateTime });
 const liveUsage = v.strictObject({
+  lastUsedAt: v.pipe(
+    v.nullable(dateTime),
+    v.description("The minute of the key's last request. Null: none is known."),
+  ),
   minute: liveWindow,
   day: liveWindow,
   strikes: v.pipe(

@@ -130,7 +130,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       <div class="columns">
         <section>
           <h2>About</h2>
-          <About shown={shown} />
+          <About shown={shown} lastUsedAt={live?.lastUsedAt ?? null} />
         </section>
         <div>
           <section id="refused">
@@ -228,7 +228,7 @@ function limitText(shown: ShownKey, name: Limit): string {
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
 }
 
-function About({ shown }: { readonly shown: ShownKey }) {
+function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastUsedAt: string | null }) {
   const { key } = shown;
   return (
     <Definitions
@@ -251,7 +251,7 @@ function About({ shown }: { readonly shown: ShownKey }) {
         ["Expires", endOf(key)],
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
-        ["Last used", <Day iso={key.lastUsedDay} />],
+        ["Last used", lastUsedAt === null ? <Day iso={key.lastUsedDay} /> : <LastUse iso={lastUsedAt} />],
         ["Location", key.location === null ? "near the first request" : REGIONS[key.location]],
         ["Note", key.note ?? NONE],
       ]}
@@ -263,6 +263,14 @@ function About({ shown }: { readonly shown: ShownKey }) {
 function endOf({ status, expiresAt }: Pick<KeyView, "status" | "expiresAt">): Child {
   if (status === "revoked") return "revoked";
   return expiresAt === null ? "never" : <Time iso={expiresAt} />;
+}
+
+function LastUse({ iso }: { readonly iso: string }) {
+  return (
+    <>
+      <Time iso={iso} /> (<Relative iso={iso} />)
+    </>
+  );
 }
 
 function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
