@@ -25,18 +25,21 @@ function keepTimes(): void {
   }, 1_000);
 }
 
-/** The button says how many rows are ticked, and is off without any. */
+/** A text says how many rows are ticked. The buttons are off without any, unless they are then for all rows. */
 function countTicks(form: HTMLFormElement): void {
   const all = form.querySelector<HTMLInputElement>("[data-tick-all]");
-  const button = form.querySelector<HTMLButtonElement>("[data-ticked]");
+  const text = form.querySelector<HTMLElement>("[data-ticked]");
+  const buttons = form.querySelectorAll<HTMLButtonElement>(".tick-bar button");
   const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
-  if (!all || !button) return;
+  if (!all || !text) return;
+  const { ticked: verb, none } = text.dataset;
   const show = () => {
     const ticked = boxes.filter((box) => box.checked).length;
-    all.checked = ticked === boxes.length;
+    all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;
-    button.disabled = ticked === 0;
-    button.textContent = `${button.dataset.ticked} ${counted(ticked, "order")}`;
+    for (const button of buttons) button.disabled = ticked === 0 && none === undefined;
+    text.textContent =
+      ticked === 0 && none !== undefined ? none : `${verb} ${counted(ticked, form.dataset.noun ?? "row")}`;
   };
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;

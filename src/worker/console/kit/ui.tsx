@@ -119,10 +119,15 @@ export function Count({ value }: { readonly value: number }) {
   return <span class={value === 0 ? "none" : undefined}>{formatNumber(value)}</span>;
 }
 
+/** A browser takes `.` and `..` for steps of the path, also escaped. The page takes the blank away. */
+export function customerAddress(name: string): string {
+  return `/console/customers/${encodeURIComponent(name.replace(/^\.\.?$/, "$& "))}`;
+}
+
 /** Links to the customer's page. */
 export function Owner({ name }: { readonly name: string | null }) {
   if (name === null) return <span class="none">no owner</span>;
-  return <a href={`/console/customers/${encodeURIComponent(name)}`}>{name}</a>;
+  return <a href={customerAddress(name)}>{name}</a>;
 }
 
 /** Escapes `?` and `&` of an address, which would begin further fields of the mail. */

@@ -15,11 +15,13 @@ import { AsOf, Sparkline } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, type Column, Day, NONE, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields } from "./key-fields.tsx";
 import { knownOwners } from "./known-owners.ts";
+import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
@@ -39,70 +41,12 @@ const CREATE = (
 
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
-    const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE, days: SPARKLINE_DAYS };
-    if (query.format === "csv") return fileOf(c, keyCalls.list, query);
-    const { keys, next, asOf } = await keyCalls.list.run(inputOf(c, { query }));
-    const shown = c.req.query();
-    const usable = { status: "usable" };
-    return page(
-      c,
-      {
-        title: "Keys",
-        actions: (
-          <>
-            <CsvLink c={c} />
-            {!c.var.mayOnlyRead && CREATE}
-          </>
-        ),
-      },
-      <>
-        <Filters
-          c={c}
-          schema={keyQuery}
-          names={["search", "status", "plan", "limits", "mayCancel", "expiringBefore", "unusedSince"]}
-          texts={shown}
-          own={{
-            search: { attributes: NO_SECRET },
-            status: { choices: { usable: "active or banned" } },
-            limits: { choices: { "own-or-temporary": "own or temporary" } },
-            mayCancel: { choices: RIGHTS },
-          }}
-          presets={[
-            ["All keys", PATH],
-            ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
-            ["Banned", addressOf(PATH, { status: "banned" })],
-            ["Most used today", addressOf(PATH, { sort: "used", direction: "desc" })],
-            [
-              "Expire within 30 days",
-              addressOf(PATH, { ...usable, expiringBefore: daysBefore(-30), sort: "expiry" }),
-            ],
-            ["Own or temporary limits", addressOf(PATH, { ...usable, limits: "own-or-temporary" })],
-            ["Unused for 30 days", addressOf(PATH, { ...usable, unusedSince: daysBefore(30) })],
-          ]}
-        >
-          {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
-          {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
-        </Filters>
-        <Table
-          caption="Keys"
-          columns={columnsOf(sortedBy(c, query))}
-          rows={keys}
-          empty={
-            <NoRows c={c} noun="key">
-              {shown.search && <OrdersToo text={shown.search} />}
-              {!c.var.mayOnlyRead && CREATE}
-            </NoRows>
-          }
-        />
-        {keys.length > 0 && (
-          <p class="hint">
-            Used today: <AsOf c={c} iso={asOf} />
-          </p>
-        )}
-        <Pages c={c} next={next} />
-      </>,
-    );
+    const query = queryOf(c, keyQuery);
+    return query.format === "csv"
+      ? fileOf(c, keyCalls.list, { ...query, days: SPARKLINE_DAYS })
+      : showKeys(c);
   })
+  .post("/", (c) => changeSeveral(c, showKeys))
 
   .get("/new", (c) => createPage(c))
 
@@ -113,6 +57,79 @@ export const keyListPages = new Hono<AppEnv>()
     }),
   );
 
+async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {}) {
+  const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE, days: SPARKLINE_DAYS };
+  const { keys, next, asOf } = await keyCalls.list.run(inputOf(c, { query }));
+  const shown = c.req.query();
+  const usable = { status: "usable" };
+  const columns = columnsOf(sortedBy(c, query));
+  const mayChange = !c.var.mayOnlyRead && keys.length > 0;
+  const table = (
+    <Table
+      caption="Keys"
+      columns={mayChange ? withTicks(columns) : columns}
+      rows={keys}
+      empty={
+        <NoRows c={c} noun="key">
+          {shown.search && <OrdersToo text={shown.search} />}
+          {!c.var.mayOnlyRead && CREATE}
+        </NoRows>
+      }
+    />
+  );
+  return page(
+    c,
+    {
+      title: "Keys",
+      status: failure?.status ?? 200,
+      actions: (
+        <>
+          <CsvLink c={c} />
+          {!c.var.mayOnlyRead && CREATE}
+        </>
+      ),
+    },
+    <>
+      <FailureNotice failure={failure} />
+      <SeveralDone made={made} />
+      <Filters
+        c={c}
+        schema={keyQuery}
+        names={["search", "status", "plan", "limits", "mayCancel", "expiringBefore", "unusedSince"]}
+        texts={shown}
+        own={{
+          search: { attributes: NO_SECRET },
+          status: { choices: { usable: "active or banned" } },
+          limits: { choices: { "own-or-temporary": "own or temporary" } },
+          mayCancel: { choices: RIGHTS },
+        }}
+        presets={[
+          ["All keys", PATH],
+          ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
+          ["Banned", addressOf(PATH, { status: "banned" })],
+          ["Most used today", addressOf(PATH, { sort: "used", direction: "desc" })],
+          [
+            "Expire within 30 days",
+            addressOf(PATH, { ...usable, expiringBefore: daysBefore(-30), sort: "expiry" }),
+          ],
+          ["Own or temporary limits", addressOf(PATH, { ...usable, limits: "own-or-temporary" })],
+          ["Unused for 30 days", addressOf(PATH, { ...usable, unusedSince: daysBefore(30) })],
+        ]}
+      >
+        {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
+        {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
+      </Filters>
+      {mayChange ? <TickForm>{table}</TickForm> : table}
+      {keys.length > 0 && (
+        <p class="hint">
+          Used today: <AsOf c={c} iso={asOf} />
+        </p>
+      )}
+      <Pages c={c} next={next} />
+    </>,
+  );
+}
+
 /** The search field of the bar leads here if it finds neither a key nor an order. */
 function OrdersToo({ text }: { readonly text: string }) {
   if (!isInt64(text)) return <>No order has this id either. </>;
@@ -121,6 +138,12 @@ function OrdersToo({ text }: { readonly text: string }) {
       <a href={`/console/orders/${text}`}>Look for order {text}</a>.{" "}
     </>
   );
+}
+
+/** A link may fill in the owner of a new key. */
+function ownerIn(c: ConsoleContext): FormTexts {
+  const { ownerName = "", ownerEmail = "" } = c.req.query();
+  return { ownerName, ownerEmail };
 }
 
 async function createPage(c: ConsoleContext, failure?: Failure) {
@@ -140,7 +163,13 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />
-      <KeyFields isNew texts={{ plan: "free" }} plans={plans} owners={owners} failure={failure} />
+      <KeyFields
+        isNew
+        texts={{ plan: "free", ...ownerIn(c) }}
+        plans={plans}
+        owners={owners}
+        failure={failure}
+      />
       <button type="submit" class="button primary">
         Create key
       </button>

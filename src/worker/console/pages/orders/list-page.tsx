@@ -146,7 +146,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
  */
 function ShipForm({ children }: PropsWithChildren) {
   return (
-    <form method="post" class="ticks">
+    <form method="post" class="ticks" data-noun="order">
       <div class="tick-bar row">
         <button type="submit" class="button primary" data-ticked="Ship">
           Ship ticked orders

@@ -1,5 +1,6 @@
 /** Says what to sell to a customer. */
 import type { Child } from "hono/jsx";
+import type { KeyView } from "../../../admin/keys/schema.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import { formatNumber } from "../../../text/format.ts";
@@ -12,12 +13,13 @@ type Near = Pick<KeyUsageView, "keyId" | "keyName" | "plan" | "limits" | "daysNe
 
 /**
  * Returns advice if the key was near its limit on most days of a week or more. A larger plan does not help a
- * key that has a limit of its own.
+ * key that has a limit of its own. With `keys`, those of the customer, no plan is offered that the customer has.
  */
 export function adviceTo(
   { owner, keyId, keyName, plan, limits, daysNear }: Near,
   days: number,
   plans: readonly PlanView[],
+  keys: readonly KeyView[] = [],
 ): { readonly says: Child; readonly helps: Child } | undefined {
   if (owner === null || days < 7 || 2 * daysNear <= days) return undefined;
   const perDay = limits.requestsPerDay;
@@ -25,6 +27,7 @@ export function adviceTo(
   const [next] = plans
     .filter(({ requestsPerDay }) => isOfPlan && requestsPerDay !== null && requestsPerDay > perDay)
     .toSorted((a, b) => (a.requestsPerDay ?? 0) - (b.requestsPerDay ?? 0));
+  const onNext = keys.find(({ plan: each, status }) => each === next?.id && status === "active");
   return {
     says: (
       <>
@@ -33,7 +36,11 @@ export function adviceTo(
         days.
       </>
     ),
-    helps: (
+    helps: onNext ? (
+      <>
+        <a href={`/console/keys/${onNext.id}`}>{onNext.name}</a> has plan {onNext.plan} already.
+      </>
+    ) : (
       <a href={`/console/keys/${keyId}/edit`}>
         {next ? `Change the plan to ${next.id}` : "Give the key a higher limit"}
       </a>

@@ -1,37 +1,51 @@
 /** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
-import type { KeyView } from "../../../admin/keys/schema.ts";
+import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { counted } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
-import { AsOf, UsageChart } from "../../kit/chart.tsx";
+import { AsOf, Sparkline, UsageChart } from "../../kit/chart.tsx";
+import { FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, type Column, Count, Definitions, MailTo, NONE, Notice, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
+import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;
 const BANS_SHOWN = 20;
 
-export const customerPages = new Hono<AppEnv>().get("/:owner", (c) => showCustomer(c, c.req.param("owner")));
+const DAYS_OF_REFUSALS = 7;
+const REFUSED_KEYS_SHOWN = 3;
 
-async function showCustomer(c: ConsoleContext, owner: string) {
+type CustomerContext = Context<AppEnv, "/:owner">;
+
+export const customerPages = new Hono<AppEnv>()
+  .get("/:owner", (c) => showCustomer(c))
+  .post("/:owner", (c: CustomerContext) => changeSeveral(c, showCustomer));
+
+async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
+  // `customerAddress` has put the blank there.
+  const owner = c.req.param("owner").replace(/^(\.\.?) $/, "$1");
   const since = { owner, from: `${DAYS - 1}d` };
+  // The limiters report when the usage is asked for, so the keys are read after it.
+  const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
+  const listed = { owner, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
   const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }] = await Promise.all([
-    ask(c, keyCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
+    asked.then(() => ask(c, keyCalls.list, listed)),
     ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
-    ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) }),
+    asked,
     ask(c, usageCalls.list, { ...since, by: "day" }),
     planCalls.list.run(inputOf(c, {})),
   ]);
@@ -40,20 +54,49 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   if (first === undefined && usage.rows.length === 0) throw notFound("No key has this owner.");
   const name = first?.ownerName ?? first?.ownerEmail ?? owner;
   const [near] = usage.rows;
-  const advice = near && adviceTo({ ...near, owner: name }, DAYS, plans);
+  const advice = near && adviceTo({ ...near, owner: name }, DAYS, plans, keys);
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
+  const notes = [...new Set(keys.flatMap(({ note }) => note ?? []))];
+  const mayChange = !c.var.mayOnlyRead && keys.some(({ status }) => status !== "revoked");
+  const columns = keyColumns(used);
+  const table = (
+    <Table
+      caption="Keys"
+      columns={mayChange ? withTicks(columns) : columns}
+      rows={keys}
+      empty="The keys of this customer have other owners now."
+    />
+  );
+  const newKey = { ownerName: first?.ownerName, ownerEmail: first?.ownerEmail };
   return page(
     c,
     {
       title: name,
+      status: failure?.status ?? 200,
       actions: (
-        <a class="button" href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
-          Usage
-        </a>
+        <>
+          {!c.var.mayOnlyRead && first !== undefined && (
+            <a class="button primary" href={addressOf("/console/keys/new", newKey)}>
+              Create key
+            </a>
+          )}
+          <a class="button" href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
+            Usage
+          </a>
+        </>
       ),
     },
     <>
+      <FailureNotice failure={failure} />
+      <SeveralDone made={made} />
+      <Definitions
+        facts={[
+          ["E-mail", emails.length === 0 ? NONE : emails.map((address) => <MailTo address={address} />)],
+          ["Note", notes.length === 0 ? NONE : notes.join("; ")],
+          ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
+        ]}
+      />
       {advice && (
         <Notice kind="warn">
           <p>
@@ -61,20 +104,10 @@ async function showCustomer(c: ConsoleContext, owner: string) {
           </p>
         </Notice>
       )}
-      <Definitions
-        facts={[
-          ["E-mail", emails.length === 0 ? NONE : emails.map((address) => <MailTo address={address} />)],
-          ["Keys", next === null ? formatNumber(keys.length) : `the first ${KEYS_SHOWN}`],
-        ]}
-      />
+      <WhyRefused refused={await refusedOf(c, keys)} />
       <section>
         <h2>Keys</h2>
-        <Table
-          caption="Keys"
-          columns={keyColumns(used)}
-          rows={keys}
-          empty="The keys of this customer have other owners now."
-        />
+        {mayChange ? <TickForm owner={owner}>{table}</TickForm> : table}
         <p class="hint">
           The last {DAYS} days. <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} />
         </p>
@@ -99,11 +132,60 @@ async function showCustomer(c: ConsoleContext, owner: string) {
   );
 }
 
-function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<KeyView>[] {
+type RefusedKey = { readonly key: ListedKey; readonly count: number };
+
+function refusalsOf({ days = [] }: ListedKey): number {
+  return days
+    .slice(-DAYS_OF_REFUSALS)
+    .reduce((sum, { refused, refusedWhileBanned }) => sum + refused + refusedWhileBanned, 0);
+}
+
+/** The keys with refusals, the most refused first. The first of them with the reasons. */
+async function refusedOf(c: ConsoleContext, keys: readonly ListedKey[]) {
+  const refused: readonly RefusedKey[] = keys
+    .map((key) => ({ key, count: refusalsOf(key) }))
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count);
+  const shown = refused.slice(0, REFUSED_KEYS_SHOWN).map(async ({ key }) => ({
+    key,
+    sentences: (await keyCalls.show.run(inputOf(c, { id: key.id }))).whyRefused,
+  }));
+  return { all: refused, shown: await Promise.all(shown) };
+}
+
+/** Says of the whole customer what the page of a key says of the key. */
+function WhyRefused({
+  refused: { all, shown },
+}: {
+  readonly refused: Awaited<ReturnType<typeof refusedOf>>;
+}) {
+  if (all.length === 0) return null;
+  const count = all.reduce((sum, each) => sum + each.count, 0);
+  const others = all.length - shown.length;
+  return (
+    <Notice kind="warn">
+      <h2>Why 429?</h2>
+      <p>
+        In the last {DAYS_OF_REFUSALS} days, {counted(count, "request")} of {counted(all.length, "key")} got a
+        429.
+      </p>
+      <ul>
+        {shown.map(({ key: { id, name }, sentences }) => (
+          <li>
+            <a href={`/console/keys/${id}`}>{name}</a>: {sentences.join(" ")}
+          </li>
+        ))}
+      </ul>
+      {others > 0 && <p>The other {counted(others, "key")} got fewer.</p>}
+    </Notice>
+  );
+}
+
+function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[] {
   const ofUse = (name: string, cell: (usage: KeyUsageView) => Child) => ({
     name,
     isNumber: true,
-    cell: ({ id }: KeyView) => {
+    cell: ({ id }: ListedKey) => {
       const usage = used.get(id);
       return usage === undefined ? NONE : cell(usage);
     },
@@ -112,12 +194,15 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<KeyView>[] 
     { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
     { name: "Status", isClear: true, cell: ({ status }) => <Badge status={status} /> },
     { name: "Plan", isClear: true, cell: ({ plan }) => plan },
+    {
+      name: `${DAYS} days`,
+      cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,
+    },
     ofUse("Days near", ({ daysNear }) => <Count value={daysNear} />),
     ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),
     ofUse("Peak", ({ peakPercent }) => `${peakPercent} %`),
     ofUse("Admitted", ({ admitted }) => <Count value={admitted} />),
     ofUse("Refused", ({ refused }) => <Count value={refused} />),
-    { name: "Note", cell: ({ note }) => note ?? NONE },
   ];
 }
 

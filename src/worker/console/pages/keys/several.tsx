@@ -1,0 +1,257 @@
+/** Changes several keys: ticks beside keys, a page that says what would change, and its one button. */
+import type { Child, PropsWithChildren } from "hono/jsx";
+import { checked } from "../../../admin/http/request-validation.ts";
+import { keyCalls } from "../../../admin/keys/calls.ts";
+import {
+  type ChangedKeys,
+  dryRun,
+  type KeyView,
+  keySelection,
+  planOfKeys,
+} from "../../../admin/keys/schema.ts";
+import { inputOf } from "../../../admin/serve.ts";
+import { PLAN_IDS } from "../../../db/values.ts";
+import { invalidRequest } from "../../../platform/errors.ts";
+import { counted } from "../../../text/format.ts";
+import { answerForm, type Failure } from "../../kit/failure.tsx";
+import { addressOf, receiveForm } from "../../kit/forms.ts";
+import type { FormTexts } from "../../kit/members.ts";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { APPLY, HiddenFields } from "../../kit/preview.tsx";
+import { Check, type Column, Notice, Table } from "../../kit/ui.tsx";
+
+type Several = {
+  /** Absent: `keyCalls.plan`, which has a body of its own. */
+  readonly call?: (typeof keyCalls)["disable" | "enable" | "revokeSeveral"];
+  readonly button: string;
+  /** What the keys are after the change. */
+  readonly done: string;
+  /** Returns the fields of the change that brings back what was, the same for all keys. */
+  readonly undo?: (was: string) => FormTexts;
+};
+
+const CHANGES: Readonly<Record<string, Several>> = {
+  disable: {
+    ...{ call: keyCalls.disable, button: "Disable", done: "disabled" },
+    undo: () => ({ change: "enable" }),
+  },
+  enable: {
+    ...{ call: keyCalls.enable, button: "Enable", done: "enabled" },
+    undo: () => ({ change: "disable" }),
+  },
+  revoke: { call: keyCalls.revokeSeveral, button: "Revoke", done: "revoked" },
+  plan: {
+    ...{ button: "Change plan", done: "on another plan" },
+    undo: (plan) => ({ change: "plan", plan }),
+  },
+};
+
+function changeOf(name = ""): Several | undefined {
+  return Object.hasOwn(CHANGES, name) ? CHANGES[name] : undefined;
+}
+
+/** A change of several keys that was made, or refused. The page of the keys shows it. */
+export type SeveralOutcome = { readonly failure?: Failure; readonly made?: Made };
+type Made = { readonly name: string; readonly keys: ChangedKeys };
+
+/** A form without an action is sent to the address of its page. */
+type TickFormProps = PropsWithChildren<{
+  /** Without a tick, the buttons are for all keys of this owner. */
+  readonly owner?: string;
+}>;
+
+export function TickForm({ owner, children }: TickFormProps) {
+  return (
+    <form method="post" class="ticks" data-noun="key">
+      {owner !== undefined && <input type="hidden" name="owner" value={owner} />}
+      <div class="tick-bar row">
+        <span data-ticked="With" data-none={owner === undefined ? undefined : "With all keys"}>
+          {owner === undefined ? "With ticked keys" : "With ticked keys, or all"}
+        </span>
+        <Button name="disable" />
+        <Button name="enable" />
+        <Button name="revoke" isDangerous />
+        <select name="plan" aria-label="Plan">
+          <option value="">Plan …</option>
+          {PLAN_IDS.map((plan) => (
+            <option value={plan}>{plan}</option>
+          ))}
+        </select>
+        <Button name="plan" />
+        <label class="check" hidden>
+          <input type="checkbox" data-tick-all /> All on this page
+        </label>
+      </div>
+      {children}
+    </form>
+  );
+}
+
+function Button({ name, isDangerous = false }: { readonly name: string; readonly isDangerous?: boolean }) {
+  return (
+    <button type="submit" name="change" value={name} class={isDangerous ? "button danger" : "button"}>
+      {changeOf(name)?.button}
+    </button>
+  );
+}
+
+/** Puts a tick before the first column. A revoked key cannot change. */
+export function withTicks<Key extends KeyView>(columns: readonly Column<Key>[]): Column<Key>[] {
+  return columns.map((column, i) => ({
+    ...column,
+    cell: (key) => (i === 0 ? <Tick of={key}>{column.cell(key)}</Tick> : column.cell(key)),
+  }));
+}
+
+function Tick({ of: { id, name, status }, children }: { readonly of: KeyView; readonly children?: Child }) {
+  return (
+    <>
+      <input
+        type="checkbox"
+        name="ids"
+        value={id}
+        aria-label={`Tick ${name}`}
+        disabled={status === "revoked"}
+      />
+      {children}
+    </>
+  );
+}
+
+/** Answers the form with what would change, and the form of that page with what has changed. */
+export function changeSeveral<C extends ConsoleContext>(
+  c: C,
+  pageWith: (c: C, outcome: SeveralOutcome) => Response | Promise<Response>,
+): Promise<Response> {
+  return answerForm(
+    c,
+    "several",
+    (_, failure) => pageWith(c, { failure }),
+    async ({ change: name = "", plan = "", owner, apply }) => {
+      const several = changeOf(name);
+      if (several === undefined) throw invalidRequest("Choose what to change.");
+      if (name === "plan" && plan === "") throw invalidRequest("Choose the plan.");
+      const ids = (await receiveForm(c)).getAll("ids");
+      if (ids.length === 0 && owner === undefined) throw invalidRequest("Tick the keys to change.");
+      const selected = ids.length === 0 ? { owner } : { ids };
+      const change = name === "plan" ? { change: name, plan } : { change: name };
+      const ask = (isDryRun: boolean) => runOf(c, several.call, { ...selected, ...change }, isDryRun);
+      if (apply === undefined) return previewPage(c, several, change, await ask(true));
+      return pageWith(c, { made: { name, keys: await ask(false) } });
+    },
+  );
+}
+
+async function runOf(
+  c: ConsoleContext,
+  call: Several["call"],
+  { change: _, ...sent }: Readonly<Record<string, unknown>>,
+  isDryRun: boolean,
+): Promise<ChangedKeys> {
+  const query = checked(c.env, dryRun, { "dry-run": String(isDryRun) });
+  if (call === undefined) {
+    return keyCalls.plan.run(inputOf(c, { query, body: checked(c.env, planOfKeys, sent) }));
+  }
+  return call.run(inputOf(c, { query, body: checked(c.env, keySelection, sent) }));
+}
+
+function previewPage(
+  c: ConsoleContext,
+  { button, done }: Several,
+  change: FormTexts,
+  { changed, unchanged }: ChangedKeys,
+) {
+  const isRevocation = done === "revoked";
+  const title = `${button}: ${counted(changed.length, "key")}`;
+  return page(
+    c,
+    { title },
+    <div class="panel">
+      <Table
+        caption="Keys that would change"
+        columns={[
+          { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
+          { name: "Now", cell: ({ was }) => was },
+          { name: "Then", cell: () => change.plan ?? done },
+        ]}
+        rows={changed}
+        empty="No key would change."
+      />
+      <Unchanged keys={unchanged} />
+      <form method="post">
+        {changed.map(({ id }) => (
+          <input type="hidden" name="ids" value={id} />
+        ))}
+        <HiddenFields typed={{ ...change, ...APPLY }} />
+        {isRevocation && changed.length > 0 && (
+          <>
+            <p>Every request with these keys is a 401 from now on. This cannot be undone.</p>
+            <Check name="sure" label="Revoke them for good" attributes={{ required: true }} />
+          </>
+        )}
+        <div class="row">
+          {changed.length > 0 && (
+            <button type="submit" class={isRevocation ? "button danger" : "button primary"}>
+              {button}
+              {` ${isPlan(change) ? "of " : ""}${counted(changed.length, "key")}`}
+            </button>
+          )}
+          <a class="button" href={addressOf(c.req.path, c.req.query())}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </div>,
+  );
+}
+
+function isPlan({ change }: FormTexts): boolean {
+  return change === "plan";
+}
+
+function Unchanged({ keys }: { readonly keys: ChangedKeys["unchanged"] }) {
+  if (keys.length === 0) return null;
+  return (
+    <>
+      <p>Unchanged:</p>
+      <ul>
+        {keys.map(({ id, name, reason }) => (
+          <li>
+            <a href={`/console/keys/${id}`}>{name}</a> {reason}.
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function SeveralDone({ made }: { readonly made: Made | undefined }) {
+  const { done, undo } = changeOf(made?.name) ?? {};
+  if (made === undefined || done === undefined) return null;
+  const { changed, unchanged } = made.keys;
+  const later = changed.filter(({ effective }) => effective !== "immediately");
+  const [was, ...others] = new Set(changed.map((key) => key.was));
+  return (
+    <Notice kind={unchanged.length === 0 ? "good" : "warn"}>
+      <div>
+        <p>
+          {counted(changed.length, "key")} {changed.length === 1 ? "is" : "are"} {done}.
+          {later.length > 0 &&
+            ` It takes effect within minutes for ${later.map(({ name }) => name).join(", ")}.`}
+        </p>
+        <Unchanged keys={unchanged} />
+      </div>
+      {undo !== undefined && was !== undefined && others.length === 0 && (
+        <form method="post">
+          {changed.map(({ id }) => (
+            <input type="hidden" name="ids" value={id} />
+          ))}
+          <HiddenFields typed={{ ...undo(was), ...APPLY }} />
+          <button type="submit" class="button small">
+            Undo
+          </button>
+        </form>
+      )}
+    </Notice>
+  );
+}

@@ -1,0 +1,136 @@
+/** Keys are ticked in *Keys* and on the page of a customer, and changed together, without a script. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { createKey } from "../../support/factories.ts";
+import { LIST, startApp, startEachTestAt } from "../../support/worker.ts";
+import { operatorOf } from "../admin/admin-support.ts";
+import { browserWith, READ_TOKEN } from "./browser.ts";
+
+startEachTestAt(Date.UTC(2035, 0, 1, 12));
+
+const app = startApp();
+const operator = operatorOf(app);
+
+async function keysOf(owner: string, count = 2, members: object = {}) {
+  const keys = await Promise.all(Array.from({ length: count }, () => createKey({ plan: "free" })));
+  for (const { id } of keys)
+    await operator("PATCH", `/keys/${id}`, { ownerName: owner, name: `${owner} ${id}`, ...members });
+  return keys;
+}
+
+/** The form of the preview, with its tick. */
+function confirmed(html: string): FormData {
+  const form = new FormData();
+  const [, preview = ""] = html.split('<form method="post">');
+  for (const [, name = "", value = ""] of preview
+    .split("</form>")[0]
+    ?.matchAll(/name="(\w+)" value="([^"]*)"/g) ?? [])
+    form.append(name, value);
+  return form;
+}
+
+const statusOf = async (id: string) => (await operator("GET", `/keys/${id}`)).body.status;
+
+describe("the page of a customer", () => {
+  it("revokes all keys with one preview, and no other key", async ({ expect }) => {
+    const keys = await keysOf("Zoo & Co", 4);
+    const other = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const path = `/console/customers/${encodeURIComponent("Zoo & Co")}`;
+    expect(await (await get(path)).text()).toContain('value="revoke"');
+    const preview = await (await post(path, { owner: "Zoo & Co", change: "revoke" })).text();
+    for (const { id } of keys) expect([preview.includes(id), await statusOf(id)]).toEqual([true, "active"]);
+    // A key that the customer gets meanwhile was not shown.
+    const [late] = await keysOf("Zoo & Co", 1);
+    const done = await post(path, confirmed(preview));
+    expect([done.status, await done.text()]).toEqual([200, expect.stringContaining("4 keys are revoked")]);
+    for (const { id, key } of keys)
+      expect([await statusOf(id), (await app(LIST, { key })).status]).toEqual(["revoked", 401]);
+    expect([await statusOf(late?.id ?? ""), await statusOf(other.id)]).toEqual(["active", "active"]);
+  });
+
+  it("changes the ticked keys only, and takes the change back", async ({ expect }) => {
+    const [ticked, other] = await keysOf("Ticks");
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const typed = new FormData();
+    for (const [name, value] of Object.entries({ owner: "Ticks", change: "plan", plan: "pro" }))
+      typed.append(name, value);
+    typed.append("ids", ticked?.id ?? "");
+    const preview = await (await post("/console/customers/Ticks", typed)).text();
+    const done = await (await post("/console/customers/Ticks", confirmed(preview))).text();
+    const planOf = async (id = "") => (await operator("GET", `/keys/${id}`)).body.plan;
+    expect([await planOf(ticked?.id), await planOf(other?.id)]).toEqual(["pro", "free"]);
+    await post("/console/customers/Ticks", confirmed(done));
+    expect(await planOf(ticked?.id)).toBe("free");
+  });
+
+  it.for([".", ".."])("exists for a customer named %s", async (owner, { expect }) => {
+    const [key] = await keysOf(owner, 1);
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const html = await (await get(`/console/keys/${key?.id}`)).text();
+    const [, link = ""] = /href="(\/console\/customers\/[^"]*)"/.exec(html) ?? [];
+    // As a browser reads the address.
+    const { pathname } = new URL(link, "https://orders.example");
+    const page = await get(pathname);
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(key?.id ?? "no key")]);
+  });
+
+  it("fills in the owner of a new key", async ({ expect }) => {
+    await keysOf("Owner <1>", 1, { ownerEmail: "ops@example.com" });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const html = await (await get(`/console/customers/${encodeURIComponent("Owner <1>")}`)).text();
+    const [, link = ""] = /href="(\/console\/keys\/new[^"]*)"/.exec(html) ?? [];
+    const form = await (await get(link.replaceAll("&amp;", "&"))).text();
+    expect(form).toMatch(
+      /value="Owner &lt;1&gt;"[^>]*name="ownerName"|name="ownerName"[^>]*value="Owner &lt;1&gt;"|value="Owner &lt;1&gt;"/,
+    );
+    expect(form).toContain('value="ops@example.com"');
+  });
+
+  it("says why its keys got a 429", async ({ expect }) => {
+    const [key] = await keysOf("Hasty", 1);
+    await operator("PATCH", `/keys/${key?.id}`, { requestsPerMinute: 1 });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    expect(await (await get("/console/customers/Hasty")).text()).not.toContain("Why 429?");
+    for (let i = 0; i < 3; i++) await app(LIST, key);
+    const html = await (await get("/console/customers/Hasty")).text();
+    expect(html).toMatch(/Why 429\?[\s\S]*2 requests of 1 key[\s\S]*limit per minute, now 1/);
+  });
+});
+
+describe("the list of keys", () => {
+  it("disables ticked keys, and says which do not change", async ({ expect }) => {
+    const [first, second] = await keysOf("Listed");
+    await operator("PATCH", `/keys/${second?.id}`, { disabled: true });
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const typed = new FormData();
+    typed.append("change", "disable");
+    for (const each of [first, second]) typed.append("ids", each?.id ?? "");
+    const preview = await (await post("/console/keys?search=listed", typed)).text();
+    expect(preview).toContain("is disabled already");
+    const done = await post("/console/keys?search=listed", confirmed(preview));
+    expect(await done.text()).toContain("1 key is disabled");
+    expect(await statusOf(first?.id ?? "")).toBe("disabled");
+  });
+
+  it.for([
+    { what: "no tick", fields: { change: "disable" } },
+    { what: "no plan", fields: { change: "plan", plan: "", ids: "key_000000000000" } },
+    { what: "an unknown change", fields: { change: "toString", ids: "key_000000000000" } },
+    { what: "an unknown key", fields: { change: "disable", ids: "key_000000000000" } },
+  ])("says what is wrong with $what", async ({ fields }, { expect }) => {
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const typed = new FormData();
+    for (const [name, value] of Object.entries(fields)) typed.append(name, value ?? "");
+    expect((await post("/console/keys", typed)).status).toBe(400);
+  });
+
+  it("has no ticks for who may only read, and changes nothing for them", async ({ expect }) => {
+    const [key] = await keysOf("Read only", 1);
+    const { get, post } = await browserWith(READ_TOKEN);
+    for (const path of ["/console/keys", "/console/customers/Read%20only"])
+      expect(await (await get(path)).text()).not.toContain('name="ids"');
+    const refused = await post("/console/keys", { ids: key?.id ?? "", change: "disable", apply: "true" });
+    expect([refused.status, await statusOf(key?.id ?? "")]).toEqual([403, "active"]);
+  });
+});
