@@ -43,6 +43,7 @@ import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 
 const miniflare = new Miniflare(
   convertV4MiniflareOptions({
+    cf: false,
     modules: true,
     script: readFileSync("worker.js", "utf8"),
     compatibilityDate: "2026-11-01",
