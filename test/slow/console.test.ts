@@ -279,7 +279,16 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByLabel("Name").fill("copied");
     await submit(page, page.getByRole("button", { name: "Create key" }));
-    await page.getByRole("button", { name: "Copy" }).click();
+    const asked: string[] = [];
+    page.on("dialog", (dialog) => {
+      asked.push(dialog.type());
+      void dialog.dismiss();
+    });
+    // Nobody has copied the secret.
+    await page.locator("#letter").click();
+    await page.getByRole("link", { name: "copied" }).click();
+    await expect.poll(() => asked).toEqual(["beforeunload"]);
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const secret = await secretOn(page);
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
@@ -298,6 +307,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     ]);
 
     await search(page, "copied");
+    expect(asked).toHaveLength(1);
     const left = page.locator("time[data-relative]").first();
     const before = await left.textContent();
     await expect.poll(() => left.textContent(), { timeout: 10_000 }).not.toBe(before);

@@ -11,8 +11,21 @@ function addCopyButtons(): void {
       const text = document.getElementById(button.dataset.copy ?? "")?.textContent ?? "";
       await navigator.clipboard.writeText(text.trim());
       button.textContent = "Copied";
+      if (button.dataset.copy === "secret") removeEventListener("beforeunload", askFirst);
     });
   }
+}
+
+/** The browser asks whether to leave a page with a secret that was not copied. */
+function askBeforeLeaving(secret: HTMLElement): void {
+  addEventListener("beforeunload", askFirst);
+  document.addEventListener("copy", () => {
+    if (getSelection()?.containsNode(secret, true)) removeEventListener("beforeunload", askFirst);
+  });
+}
+
+function askFirst(event: BeforeUnloadEvent): void {
+  event.preventDefault();
 }
 
 function keepTimes(): void {
@@ -127,6 +140,8 @@ function focusOnSlash(field: HTMLInputElement): void {
 // On a phone the navigation scrolls.
 document.querySelector(".bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 addCopyButtons();
+const secret = document.getElementById("secret");
+if (secret) askBeforeLeaving(secret);
 keepTimes();
 addLocalTimes();
 drawCharts();

@@ -14,7 +14,7 @@ import {
 } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
-import { browserWith, formOn } from "./browser.ts";
+import { browserWith, formOn, unescaped } from "./browser.ts";
 
 const NOON = Date.UTC(2035, 0, 1, 12);
 const APPLY = { apply: "true" };
@@ -286,6 +286,45 @@ describe("a change with a preview", () => {
     const { post } = await browserWith(env.ADMIN_TOKEN);
     expect((await post("/console/plans/pro", { requestsPerDay: "" })).status).toBe(409);
     expect((await post("/console/plans/pro", {})).status).toBe(400);
+  });
+});
+
+describe("a page with a new secret", () => {
+  const letterIn = (html: string) => unescaped(/<pre id="letter">(.*?)<\/pre>/s.exec(html)?.[1]);
+  const secretIn = (html: string) => /sok_\w+/.exec(html)?.[0] ?? "none";
+
+  it("has a text for the owner without the secret, and a link to another key of the owner", async ({
+    expect,
+  }) => {
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const owner = { ownerName: "Paws & Co", ownerEmail: "ops@paws.example" };
+    const created = await post("/console/keys/new", {
+      id: newKeyId(),
+      name: "a shop",
+      plan: "pro",
+      ...owner,
+    });
+    const html = await created.text();
+    const letter = letterIn(html);
+    for (const part of ["a shop", "https://orders.example/docs", " a minute, ", "Bearer"])
+      expect(letter).toContain(part);
+    expect(html.replace(secretIn(html), "")).not.toContain("sok_");
+    const [, another = ""] = /href="([^"]*)">Another key for Paws &amp; Co</.exec(html) ?? [];
+    const form = formOn(await (await get(unescaped(another))).text(), "Create key");
+    expect(form.fields).toMatchObject(owner);
+  });
+
+  it.for([
+    { graceSeconds: "86400", says: /The old secret works until \d+ \w+ \d+, \d\d:\d\d UTC/ },
+    { graceSeconds: "0", says: /The old secret no longer works/ },
+  ])("says until when the old secret works: $graceSeconds s", async ({ graceSeconds, says }, { expect }) => {
+    // D1's clock ends the secrets.
+    setClock(Number(await env.DB.prepare("select unixepoch() * 1000 as now").first("now")));
+    const { id, post } = await prepared();
+    const html = await (await post(`/console/keys/${id}/rotate`, { version: "1", graceSeconds })).text();
+    expect(letterIn(html)).toMatch(says);
+    expect(letterIn(html)).not.toContain(secretIn(html));
+    expect(html.includes(`/console/keys/${id}#secrets`)).toBe(graceSeconds !== "0");
   });
 });
 

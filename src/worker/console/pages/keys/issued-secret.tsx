@@ -1,18 +1,30 @@
 /** Shows a new secret. The page reads nothing that can fail, because a lost secret cannot be shown again. */
 import type * as v from "valibot";
+import { RIGHTS } from "../../../admin/keys/says.ts";
 import type { issuedKey } from "../../../admin/keys/schema.ts";
+import { limitsInWords } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
+import { urlOf } from "../../../platform/request-url.ts";
+import { formatTime } from "../../../text/format.ts";
 import { sentenceOf } from "../../../text/says.ts";
+import { addressOf } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Notice } from "../../kit/ui.tsx";
+import { Notice, Time } from "../../kit/ui.tsx";
 
-export function secretPage(
-  c: ConsoleContext,
-  title: string,
-  { id, name, key }: v.InferOutput<typeof issuedKey>,
-  says: string,
-  effective?: Effective,
-) {
+type IssuedKey = v.InferOutput<typeof issuedKey>;
+
+type Issued = {
+  readonly title: string;
+  readonly made: IssuedKey;
+  readonly says: string;
+  readonly effective?: Effective;
+  /** When the secrets before this one end. Undefined: there are none. */
+  readonly oldSecretsEnd?: string | undefined;
+};
+
+export function secretPage(c: ConsoleContext, { title, made, says, effective, oldSecretsEnd }: Issued) {
+  const { id, name, key, ownerName, ownerEmail, plan } = made;
+  const oldOnesWork = oldSecretsEnd !== undefined && Date.parse(oldSecretsEnd) > Date.now();
   return page(
     c,
     { title },
@@ -21,19 +33,68 @@ export function secretPage(
         <p>
           <strong>The secret is shown once.</strong> Copy it now: the service stores only its hash.
         </p>
-        <p class="secret">
+        <p class="secret row">
           <code id="secret" tabindex={0}>
             {key}
           </code>
+          <button type="button" class="button" data-copy="secret" hidden>
+            Copy
+          </button>
         </p>
-        <button type="button" class="button" data-copy="secret" hidden>
-          Copy
-        </button>
       </Notice>
       <p>
         <a href={`/console/keys/${id}`}>{name}</a>
         {sentenceOf("", says, effective)}
+        {oldOnesWork && (
+          <>
+            {" "}
+            The old secret works until <Time iso={oldSecretsEnd} />:{" "}
+            <a href={`/console/keys/${id}#secrets`}>end it earlier</a>.
+          </>
+        )}
+      </p>
+      <section>
+        <div class="section-head">
+          <h2>A text to send</h2>
+          <button type="button" class="button" data-copy="letter" hidden>
+            Copy the text
+          </button>
+        </div>
+        <p class="hint">Without the secret: send that another way, as with a password manager.</p>
+        <pre id="letter">{letterAbout(made, urlOf(c.req.raw).origin, oldSecretsEnd, oldOnesWork)}</pre>
+      </section>
+      <p class="row">
+        <a class="button" href={addressOf("/console/keys/new", { ownerName, ownerEmail, plan })}>
+          Another key{ownerName !== null && ` for ${ownerName}`}
+        </a>
       </p>
     </>,
   );
+}
+
+/** What the owner must know to use the secret. */
+function letterAbout(
+  { name, limits, mayCancel, expiresAt }: IssuedKey,
+  origin: string,
+  oldSecretsEnd: string | undefined,
+  oldOnesWork: boolean,
+): string {
+  const isNew = oldSecretsEnd === undefined;
+  const lines = [
+    `Your key "${name}" for the Store Orders API ${isNew ? "is ready" : "has a new secret"}. You get the secret separately.`,
+    ...(isNew
+      ? []
+      : [`The old secret ${oldOnesWork ? `works until ${formatTime(oldSecretsEnd)}` : "no longer works"}.`]),
+    "",
+    `Limits: ${limitsInWords(limits)} (UTC)`,
+    `Rights: ${RIGHTS[`${mayCancel}`]}`,
+    ...(expiresAt === null ? [] : [`Expires: ${formatTime(expiresAt)}`]),
+    `Documentation: ${origin}/docs`,
+    "",
+    "Send the secret in a header of each request:",
+    `curl --fail -H "Authorization: Bearer $SECRET" ${origin}/v1/store/orders`,
+    "",
+    "Whoever has the secret can use the key: keep it out of addresses, code and mails.",
+  ];
+  return lines.join("\n");
 }

@@ -71,8 +71,10 @@ for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
       if (preview !== undefined) return preview;
       const made = await sendForm(c, call, sent, named);
       if (!hasSecret(made)) return c.redirect(doneAddress(`/console/keys/${id}`, name, made), 303);
-      const says = KEYS_SAY["keys.rotate"]({}, { oldSecretsExpireAt: lastEndOf(made.secrets) });
-      return secretPage(c, "Secret rotated", made, says, made.effective);
+      const oldSecretsEnd = lastEndOf(made.secrets);
+      const says = KEYS_SAY["keys.rotate"]({}, { oldSecretsExpireAt: oldSecretsEnd });
+      const { effective } = made;
+      return secretPage(c, { title: "Secret rotated", made, says, effective, oldSecretsEnd });
     }),
   );
 }
@@ -137,7 +139,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
             <h2>Refused requests, last 7 days</h2>
             <RefusedMinutes hours={history.hours} path={path} showsAll={c.req.query("refused") === "all"} />
           </section>
-          <section>
+          <section id="secrets">
             <h2>Secrets</h2>
             <Secrets keyView={key} mayChange={!c.var.mayOnlyRead} />
           </section>

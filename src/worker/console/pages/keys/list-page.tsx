@@ -52,8 +52,8 @@ export const keyListPages = new Hono<AppEnv>()
 
   .post("/new", (c) =>
     answerForm(c, "create", createPage, async (typed) => {
-      const key = await sendForm(c, keyCalls.create, typed);
-      return secretPage(c, "Key created", key, KEYS_SAY["keys.create"]({}, key));
+      const made = await sendForm(c, keyCalls.create, typed);
+      return secretPage(c, { title: "Key created", made, says: KEYS_SAY["keys.create"]({}, made) });
     }),
   );
 
@@ -140,10 +140,10 @@ function OrdersToo({ text }: { readonly text: string }) {
   );
 }
 
-/** A link may fill in the owner of a new key. */
-function ownerIn(c: ConsoleContext): FormTexts {
-  const { ownerName = "", ownerEmail = "" } = c.req.query();
-  return { ownerName, ownerEmail };
+/** A link may fill in the owner and the plan of a new key. */
+function linkedIn(c: ConsoleContext): FormTexts {
+  const { ownerName = "", ownerEmail = "", plan = "free" } = c.req.query();
+  return { ownerName, ownerEmail, plan };
 }
 
 async function createPage(c: ConsoleContext, failure?: Failure) {
@@ -163,13 +163,7 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />
-      <KeyFields
-        isNew
-        texts={{ plan: "free", ...ownerIn(c) }}
-        plans={plans}
-        owners={owners}
-        failure={failure}
-      />
+      <KeyFields isNew texts={linkedIn(c)} plans={plans} owners={owners} failure={failure} />
       <button type="submit" class="button primary">
         Create key
       </button>
