@@ -23,7 +23,7 @@ import { logError, logEvent } from "../platform/log.ts";
 import { urlOf, wasSentOverHttps } from "../platform/request-url.ts";
 import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
-import { KEPT, sentForm, textsIn } from "./kit/forms.ts";
+import { KEPT, keptIn, type SentFields, sentForm, textsIn } from "./kit/forms.ts";
 import { barePage, type ConsoleContext } from "./kit/page.tsx";
 import { Field, Notice } from "./kit/ui.tsx";
 import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
@@ -60,14 +60,14 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
 });
 
 const SESSION_ENDED = "The session has ended, and nothing was changed. Sign in to go on where you were.";
-/** Encoded once more, the text is still within the bound of a form. */
-const MAX_KEPT_CHARS = MAX_JSON_BODY_BYTES / 4;
+/** With the fields of the sign-in, the form is still within the bound. */
+const MAX_KEPT_CHARS = MAX_JSON_BODY_BYTES / 2;
 
 /** Returns the fields of the form as they were sent, without files. */
-async function sentIn(c: ConsoleContext): Promise<string | undefined> {
-  if (!c.req.header("Content-Type")?.startsWith("application/x-www-form-urlencoded")) return undefined;
+async function sentIn(c: ConsoleContext): Promise<SentFields> {
+  if (!c.req.header("Content-Type")?.startsWith("application/x-www-form-urlencoded")) return [];
   const sent = await c.req.text();
-  return sent.length > MAX_KEPT_CHARS ? undefined : sent;
+  return sent.length > MAX_KEPT_CHARS ? [] : [...new URLSearchParams(sent)];
 }
 
 /** Undefined if the cookie has no live session, or the session began with a token that was replaced. */
@@ -100,7 +100,9 @@ async function noteUse(db: Database, idHash: string, now: number): Promise<void>
 /** A session that the browser already has ends with it. */
 export async function signIn(c: ConsoleContext): Promise<Response> {
   const { tokens } = waysIn(c);
-  const { token: typed = "", operator = "", to = PATH, [KEPT]: kept } = textsIn(await sentForm(c));
+  const form = await sentForm(c);
+  const { token: typed = "", operator = "", to = PATH } = textsIn(form);
+  const kept = keptIn(form);
   try {
     const token = await requireToken(c, tokens, typed.trim());
     const name = operatorName(c, "Your name", operator);
@@ -116,7 +118,7 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
     setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
     logSignIn(c, "admin_signed_in", callerWith(c, token, name));
     // 307: the browser sends the form again, in the body and to the page that shows what was typed.
-    return c.redirect(consolePathOf(c, to), kept === undefined ? 303 : 307);
+    return c.redirect(consolePathOf(c, to), kept.length === 0 ? 303 : 307);
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown;
     const status = ERROR_STATUS[thrown.code];
@@ -168,13 +170,13 @@ function cookieOf(c: ConsoleContext) {
 
 type SignIn = {
   readonly to: string;
-  readonly kept?: string | undefined;
+  readonly kept?: SentFields;
   readonly operator?: string;
   readonly problem?: string;
   readonly status: 200 | 400 | 401;
 };
 
-function signInPage(c: ConsoleContext, { to, kept, operator, problem, status }: SignIn) {
+function signInPage(c: ConsoleContext, { to, kept = [], operator, problem, status }: SignIn) {
   return barePage(
     c,
     { title: "Sign in", status },
@@ -185,7 +187,9 @@ function signInPage(c: ConsoleContext, { to, kept, operator, problem, status }: 
         </Notice>
       )}
       <input type="hidden" name="to" value={to} />
-      {kept !== undefined && <input type="hidden" name={KEPT} value={kept} />}
+      {kept.map(([name, text]) => (
+        <input type="hidden" name={KEPT + name} value={text} />
+      ))}
       <Field
         name="operator"
         label="Your name"

@@ -6,7 +6,7 @@ import type { Bindings } from "../../../src/worker/context.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
 import { type App, log, setClock, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
-import { unescaped } from "./browser.ts";
+import { formOn, unescaped } from "./browser.ts";
 
 const NOW_MS = 2_200_000_000_000;
 const HOUR_MS = 3_600_000;
@@ -319,7 +319,11 @@ it("a page that another site links to is asked for again: the browser then sends
 });
 
 describe("a form that comes after the session has ended", () => {
-  const keptIn = (text: string) => unescaped(/name="kept" value="([^"]*)"/.exec(text)?.[1]);
+  /** The fields of the form that wait in the page. */
+  const keptIn = (html: string) =>
+    Object.fromEntries(
+      Object.entries(formOn(html, "Sign in").fields).filter(([name]) => name.startsWith("kept.")),
+    );
 
   it("comes again after the sign-in with what was typed, and makes no change", async ({ expect }) => {
     const { id } = await createKey({ plan: "free" });
@@ -335,14 +339,14 @@ describe("a form that comes after the session has ended", () => {
     const ended = await post(app, path, typed);
     expect(ended.status).toBe(401);
     let kept = keptIn(await ended.text());
-    const wrong = await signIn(app, { token: "wrong", to: `/console${path}`, kept });
+    const wrong = await signIn(app, { token: "wrong", to: `/console${path}`, ...kept });
     kept = keptIn(await wrong.text());
-    const signedIn = await signIn(app, { to: `/console${path}`, kept });
+    const signedIn = await signIn(app, { to: `/console${path}`, ...kept });
     expect([signedIn.status, signedIn.headers.get("Location")]).toEqual([307, `/console${path}`]);
     // Somebody else has changed the key meanwhile.
     await env.DB.exec(`update api_keys set version = 2 where id = '${id}'`);
     const Cookie = withoutAttributes(cookieIn(signedIn));
-    const again = await post(app, path, { token: env.ADMIN_TOKEN, kept }, { Cookie });
+    const again = await post(app, path, { token: env.ADMIN_TOKEN, ...kept }, { Cookie });
     const html = await again.text();
     expect(again.status).toBe(200);
     expect(unescaped(html)).toMatch(/<textarea[^>]* name="note"[^>]*>a "note"\nof 100 % & more</);
@@ -363,16 +367,10 @@ describe("a form that comes after the session has ended", () => {
     );
     expect(routes.length).toBeGreaterThan(10);
     for (const { path } of routes) {
-      const kept = new URLSearchParams({
-        version: "1",
-        apply: "true",
-        sure: "true",
-        name: "x",
-        plan: "pro",
-        ids: "1",
-      });
+      const typed = { version: "1", apply: "true", sure: "true", name: "x", plan: "pro", ids: "1" };
+      const kept = Object.fromEntries(Object.entries(typed).map(([name, text]) => [`kept.${name}`, text]));
       const sentTo = path.replace("/console", "").replace(":id", path.includes("/plans/") ? "pro" : id);
-      const { status } = await post(app, sentTo, { kept: String(kept) }, { Cookie: cookie });
+      const { status } = await post(app, sentTo, kept, { Cookie: cookie });
       expect([200, 303, 404], path).toContain(status);
     }
     expect(await changes()).toBe(before);
@@ -382,12 +380,12 @@ describe("a form that comes after the session has ended", () => {
     const { app, cookie } = await session();
     const { id, key } = await createKey();
     const kept = keptIn(await (await post(app, "/search", { text: key })).text());
-    const found = await post(app, "/search", { kept }, { Cookie: cookie });
+    const found = await post(app, "/search", kept, { Cookie: cookie });
     expect(found.headers.get("Location")).toBe(`/console/keys/${id}`);
     const body = new FormData();
     body.set("file", new File(["1"], "orders.json"));
     const ended = await app("/console/orders/load", { method: "POST", body, headers: { Origin: ORIGIN } });
-    expect([ended.status, keptIn(await ended.text())]).toEqual([401, ""]);
+    expect([ended.status, keptIn(await ended.text())]).toEqual([401, {}]);
   });
 });
 

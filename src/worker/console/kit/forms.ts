@@ -23,8 +23,8 @@ export function textsIn(form: FormData): FormTexts {
 /** Throws a `KeptForm`, so that no form that came without a session makes a change after the sign-in. */
 export async function receiveForm(c: ConsoleContext): Promise<FormData> {
   const form = await sentForm(c);
-  const kept = form.get(KEPT);
-  if (typeof kept === "string") throw new KeptForm(kept);
+  const kept = keptIn(form);
+  if (kept.length > 0) throw new KeptForm(kept);
   return form;
 }
 
@@ -35,15 +35,23 @@ export function sentForm(c: ConsoleContext): Promise<FormData> {
   });
 }
 
-/** The form for signing in has this field: a form that came without a session, as it was sent. */
-export const KEPT = "kept";
+/** The form for signing in has fields with this prefix: those of a form that came without a session. */
+export const KEPT = "kept.";
+
+export type SentFields = readonly (readonly [name: string, text: string])[];
+
+export function keptIn(form: FormData): SentFields {
+  return [...form].flatMap(([name, text]) =>
+    name.startsWith(KEPT) && typeof text === "string" ? [[name.slice(KEPT.length), text] as const] : [],
+  );
+}
 
 /** A form that came without a session, and comes again after the sign-in. */
 export class KeptForm extends ApiError {
   readonly typed: FormTexts;
-  constructor(kept: string) {
+  constructor(kept: SentFields) {
     super("invalid_request", "You are signed in again. Nothing was changed.");
-    this.typed = Object.fromEntries(new URLSearchParams(kept));
+    this.typed = Object.fromEntries(kept);
   }
 }
 

@@ -254,7 +254,7 @@ export function Field({ name, label, value = "", type = "text", options, ...fiel
           ))}
         </datalist>
       )}
-      <div>
+      <div class="notes">
         {problem !== undefined && (
           <p class="problem" id={`${id}-problem`}>
             {problem}

@@ -9,7 +9,7 @@ import { formatTime } from "../../../text/format.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { addressOf } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Notice, Time } from "../../kit/ui.tsx";
+import { Notice } from "../../kit/ui.tsx";
 
 type IssuedKey = v.InferOutput<typeof issuedKey>;
 
@@ -48,8 +48,7 @@ export function secretPage(c: ConsoleContext, { title, made, says, effective, ol
         {oldOnesWork && (
           <>
             {" "}
-            The old secret works until <Time iso={oldSecretsEnd} />:{" "}
-            <a href={`/console/keys/${id}#secrets`}>end it earlier</a>.
+            <a href={`/console/keys/${id}#secrets`}>End the old secret earlier</a>
           </>
         )}
       </p>
