@@ -368,7 +368,7 @@ END;
 CREATE TABLE `alerts` (
 	-- The receiver's `webhook-id`. An event that can be found twice, such as a day's usage, keeps its id.
 	`id` text PRIMARY KEY NOT NULL,
-	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage_80', 'key.usage_100', 'key.expiring')),
+	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage_80', 'key.usage_100', 'key.expiring', 'owner.link')),
 	`key_id` text NOT NULL,
 	`at` integer NOT NULL,
 	`text` text NOT NULL,
@@ -460,4 +460,19 @@ CREATE TABLE `console_sessions` (
 	`token_hash` text NOT NULL,
 	`ends_at` integer NOT NULL,
 	`seen_at` integer NOT NULL
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+
+-- The links of owners' pages. Revoking a link deletes its row, and so does retention after the link's end.
+CREATE TABLE `owner_links` (
+	`id` text PRIMARY KEY NOT NULL,
+	-- SHA-256 of the link's code, in lower-case hex.
+	`hash` text NOT NULL,
+	-- The owner's name, or the e-mail address of an owner without a name.
+	`owner` text NOT NULL,
+	-- The same, folded.
+	`owner_key` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`ends_at` integer NOT NULL
 ) STRICT, WITHOUT ROWID;

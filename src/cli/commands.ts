@@ -44,6 +44,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 const EXAMPLES: Readonly<Record<string, string>> = {
   alert: "ban_599cc0d2",
   key: "acme",
+  link: "link_5e9d1f0a7b3c2d48",
   order: "5",
   plan: "pro",
   secret: "5e9d1f0a7b3c2d48",

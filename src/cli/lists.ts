@@ -53,6 +53,7 @@ ${unreachable.length > 0 ? `The limiters of ${unreachable.join(", ")} cannot be 
 
 /** Lists by the id of their call. */
 export const LISTS: Readonly<Record<string, List>> = {
+  "links.list": { rows: "links", columns: ["link=id", "owner", "createdAt", "by=createdBy", "endsAt"] },
   "alerts.list": {
     rows: "alerts",
     columns: ["at", "state", "type", "alert=id"],

@@ -4,6 +4,7 @@ import { BANS_SAY } from "../worker/admin/bans/says.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import { KEYS_SAY, lastEndOf } from "../worker/admin/keys/says.ts";
 import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
+import { LINKS_SAY } from "../worker/admin/links/says.ts";
 import { ORDERS_SAY } from "../worker/admin/orders/says.ts";
 import { PLANS_SAY } from "../worker/admin/plans/says.ts";
 import { differences, listOf, type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
@@ -15,7 +16,13 @@ export type Change = {
   readonly sent: Members;
 };
 
-const SAYS: Readonly<Record<string, Says>> = { ...KEYS_SAY, ...BANS_SAY, ...PLANS_SAY, ...ORDERS_SAY };
+const SAYS: Readonly<Record<string, Says>> = {
+  ...KEYS_SAY,
+  ...BANS_SAY,
+  ...PLANS_SAY,
+  ...ORDERS_SAY,
+  ...LINKS_SAY,
+};
 
 /** Returns the change of an audit entry without its object. */
 export function saysOf(call: string, before: unknown, after: unknown): string {
@@ -35,6 +42,8 @@ const CHANGED: Readonly<Record<string, (answer: never, sent: Members) => Differe
   "keys.limit_temporarily": ({ temporaryLimits }: KeyView) => ({ after: temporaryLimits }),
   "keys.retire": ({ secrets }: KeyView, { secret }) => ({ before: secrets.find(({ id }) => id === secret) }),
   "keys.rotate": ({ secrets }: KeyView) => ({ after: { oldSecretsExpireAt: lastEndOf(secrets) } }),
+  "links.create": (link: object) => ({ after: link }),
+  "links.revoke": (link: object) => ({ before: link }),
   "orders.delete": (order: object) => ({ before: order }),
 };
 
@@ -52,7 +61,7 @@ export function sentenceAfter(call: string, answer: Answer, { name, sent }: Chan
   if (outdated === null) return "The database failed: try again.";
   const was = CHANGED[call]?.(answer as never, sent) ?? { after: presentOf(answer, sent) }; // the call answers so
   const { keyName } = { ...membersOf(was.before), ...membersOf(was.after) };
-  const object = answer.name ?? (typeof keyName === "string" ? keyName : name || "All keys");
+  const object = answer.name ?? (typeof keyName === "string" ? keyName : name || answer.id || "All keys");
   const subject = call === "keys.create" ? `${object} (${answer.id})` : object;
   const rest =
     outdated === 0 ? restAfter(call, answer, sent) : ` ${outdated} limiters follow within minutes.`;

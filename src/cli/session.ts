@@ -18,10 +18,13 @@ export type Session = {
   readonly json: boolean;
 };
 
-/** Prints the answer as it came with `--json`, or else a sentence or the members. `key` is a secret. */
+/** Prints the answer as it came with `--json`, or else a sentence or the members. `key` and `link` are secrets. */
 export function show({ io, json }: Session, { text, body }: Answer<object>, says?: () => string): void {
-  const { key, ...members }: { key?: unknown } = body;
-  const secret = key === undefined ? "" : `\n\nThe key, shown only now:\n\n  ${key}`;
+  const { key, link, ...members }: { key?: unknown; link?: unknown } = body;
+  const secret =
+    key === undefined && link === undefined
+      ? ""
+      : `\n\nThe ${key === undefined ? "link" : "key"}, shown only now:\n\n  ${key ?? link}`;
   io.stdout.write(`${json ? text : printable((says?.() ?? describe(members)) + secret)}\n`);
 }
 
@@ -42,7 +45,9 @@ export async function keyId({ access }: Session, ref: string): Promise<string> {
 
 /** Returns the id of a key, a plan or an order. `orders` stands for loads. */
 export async function objectId(session: Session, object: string): Promise<string> {
-  return isInt64(object) || ["orders", ...PLAN_IDS].includes(object) ? object : keyId(session, object);
+  return isInt64(object) || object.startsWith("link_") || ["orders", ...PLAN_IDS].includes(object)
+    ? object
+    : keyId(session, object);
 }
 
 /** Returns the group of a noun's commands. */

@@ -32,6 +32,9 @@ function buildPages(): void {
     entryPoints: [
       { in: join(SOURCE, "scripts/console.ts"), out: "console/console" },
       { in: join(SOURCE, "console.css"), out: "console/console" },
+      // Cloudflare Access may protect /console, so the page of owners has its own files.
+      { in: join(SOURCE, "scripts/owner.ts"), out: "owner/console" },
+      { in: join(SOURCE, "console.css"), out: "owner/console" },
       { in: join(SOURCE, "scripts/docs.ts"), out: "docs/page" },
       { in: join(SOURCE, "docs.css"), out: "docs/page" },
     ],

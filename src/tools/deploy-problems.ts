@@ -14,6 +14,7 @@ const BINDINGS: Record<Exclude<keyof WorkerBindings, keyof Vars>, true> = {
   ADMIN_SIGN_IN_IP_RATE_LIMIT: true,
   DB: true,
   KEY_LIMITER: true,
+  OWNER_LIMITER: true,
 };
 
 const PLACEHOLDER = /^0{8}-/;

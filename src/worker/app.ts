@@ -14,6 +14,7 @@ import { healthRoutes } from "./client/health-routes.ts";
 import { attachRateLimitHeaders, enforceLimit } from "./client/limit.ts";
 import { storeOrders } from "./client/orders/routes.ts";
 import { announceSunset, petRoutes } from "./client/pet-routes.ts";
+import { ownerRoutes } from "./console/owner.tsx";
 import { consoleRoutes, errorPage } from "./console/routes.tsx";
 import type { AppEnv } from "./context.ts";
 import { hasNoTables, isDatabaseFull, isDatabaseOutage, MAKE_TABLES } from "./db/database.ts";
@@ -45,6 +46,7 @@ export function createApp() {
   const toOperators = (c: Context<AppEnv>) => operators.fetch(c.req.raw, c.env, c.executionCtx);
   app.all("/admin/*", toOperators);
   app.all("/console/*", toOperators);
+  app.all("/owner/*", toOperators);
   app.use(respond);
   app.use("/v1/pets/:petId", announceSunset);
   app.use("/v1/*", requireHttpsThenCors);
@@ -67,6 +69,7 @@ export function operatorsApp() {
   operators.use(respond, requireHttps);
   operators.route("/admin", adminRoutes);
   operators.route("/console", consoleRoutes);
+  operators.route("/owner", ownerRoutes());
   return withErrors(operators, OF_OPERATORS);
 }
 
@@ -83,18 +86,18 @@ function versionOne() {
 }
 
 function withErrors(app: Hono<AppEnv>, { noSuchPath, render }: Errors) {
-  app.notFound((c) => (isOfConsole(c.req.path) ? errorPage(c, noSuchPath) : render(noSuchPath)));
+  app.notFound((c) => (isPage(c.req.path) ? errorPage(c, noSuchPath) : render(noSuchPath)));
   app.onError((thrown, c) => {
     const error = errorOf(thrown, c.req);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
-    return isOfConsole(c.req.path) ? errorPage(c, error) : render(error);
+    return isPage(c.req.path) ? errorPage(c, error) : render(error);
   });
   return app;
 }
 
-function isOfConsole(path: string): boolean {
-  return /^\/console(?![^/])/.test(path);
+function isPage(path: string): boolean {
+  return /^\/(console|owner)(?![^/])/.test(path);
 }
 
 /** If D1's answer was lost, D1 may have stored the change or the cancel. */
@@ -131,7 +134,7 @@ async function answer(c: Context<AppEnv>, next: Next): Promise<void> {
   const { headers } = c.res;
   headers.set("X-Request-Id", requestId);
   attachRateLimitHeaders(headers);
-  attachSecurityHeaders(headers, isOfConsole(c.req.path));
+  attachSecurityHeaders(headers, isPage(c.req.path));
   const request = { requestId, method: c.req.method, status: c.res.status, ...operatorOf(c) };
   const weight = weightOf(request, settingsOf(c.env).logsOneIn);
   if (weight === 0) return;
@@ -165,6 +168,8 @@ function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
 }
 
 function operatorOf(c: Context<AppEnv>): Partial<RequestLine> {
+  const link = c.get("ownerLink");
+  if (link) return { operator: link.id }; // an owner may be an e-mail address
   const author = c.get("author");
   return author ? { operator: author.actor } : {};
 }
@@ -190,7 +195,7 @@ const SECURITY_HEADERS = Object.entries({
   "X-Frame-Options": "DENY",
 });
 
-/** Only pages of the console have their own security headers. */
+/** Only pages of the console and of owners have their own security headers. */
 function attachSecurityHeaders(headers: Headers, isPage: boolean): void {
   for (const [name, value] of SECURITY_HEADERS) if (!isPage || !headers.has(name)) headers.set(name, value);
 }

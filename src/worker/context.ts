@@ -1,12 +1,15 @@
 /** What a request can reach: the bindings of wrangler.toml, and its variables. */
 
+import type { RateLimiter } from "hono-durable-limiter";
 import type { DatabaseEnv } from "./db/database.ts";
 import type { Location } from "./key/key.ts";
+import type { OwnerCode } from "./key/owner-code.ts";
 import type { LimiterNamespace } from "./key/reach-limiter.ts";
 import type { Refusal } from "./platform/errors.ts";
 
 export type Bindings = DatabaseEnv &
   LimiterNamespace & {
+    readonly OWNER_LIMITER: DurableObjectNamespace<RateLimiter>;
     readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
   };
 
@@ -22,9 +25,15 @@ export type Variables = {
   refusal?: Refusal;
   /** Only routes of the operator have an author. `requireAdmin` sets it. */
   author: Author;
+  /** Only routes under /owner have a code and its link. */
+  ownerCode: OwnerCode;
+  ownerLink: OwnerLink;
   /** Whether the author may change nothing. */
   mayOnlyRead?: boolean;
 };
+
+/** The link of an owner's page. `endsAt` is in Unix seconds. */
+export type OwnerLink = { readonly id: string; readonly owner: string; readonly endsAt: number };
 
 /** The person or program that makes a change, the request, and the time in Unix seconds. */
 export type Author = {

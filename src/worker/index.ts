@@ -1,4 +1,6 @@
 /** The entry point of the Worker. */
+
+import { RateLimiter } from "hono-durable-limiter";
 import { deliverDueAlerts, deliverSoon } from "./admin/alerts/deliver.ts";
 import { alertOfExpiries } from "./admin/alerts/service.ts";
 import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
@@ -12,6 +14,9 @@ export class KeyLimiter extends KeyLimiterBase {
     deliverSoon(this.env);
   }
 }
+
+/** Limits the requests with the links of one customer. */
+export class OwnerLimiter extends RateLimiter {}
 
 const app = createApp();
 

@@ -130,7 +130,10 @@ async function expectReadableStacks(expect: ExpectStatic, files: ReadonlyMap<str
       modules,
       compatibilityDate: COMPATIBILITY_DATE,
       d1Databases: { DB: "deployed" },
-      durableObjects: { KEY_LIMITER: { className: "KeyLimiter", useSQLite: true } },
+      durableObjects: {
+        KEY_LIMITER: { className: "KeyLimiter", useSQLite: true },
+        OWNER_LIMITER: { className: "OwnerLimiter", useSQLite: true },
+      },
       handleStructuredLogs: ({ message }) => {
         lines.push(message);
       },
@@ -201,7 +204,7 @@ describe("npm run deploy", () => {
         { name: "DB", type: "d1", id: DATABASE_ID },
         { name: "KEY_LIMITER", type: "durable_object_namespace", class_name: "KeyLimiter" },
       ]),
-      migrations: { steps: [{ new_sqlite_classes: ["KeyLimiter"] }] },
+      migrations: { steps: [{ new_sqlite_classes: ["KeyLimiter", "OwnerLimiter"] }] },
     });
     await expectReadableStacks(expect, requests[upload]?.files ?? new Map());
     const domain = requests.find(({ line }) => line.endsWith("/domains/records"));

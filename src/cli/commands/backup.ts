@@ -23,7 +23,7 @@ type Column = { readonly name: string; readonly isInteger: boolean; readonly isK
  */
 export const TABLES = [
   ...["plans", "mac_keys", "api_keys", "limiters", "key_secrets"],
-  ...["bans", "audit_log", "usage", "past_owners", "cancelled_orders", "orders"],
+  ...["bans", "audit_log", "usage", "past_owners", "cancelled_orders", "orders", "owner_links"],
 ];
 
 const PAGE_ROWS = 2_000;

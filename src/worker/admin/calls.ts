@@ -8,6 +8,7 @@ import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
 import { keyCalls } from "./keys/calls.ts";
 import { listedKey, secretView, updatedKey } from "./keys/schema.ts";
+import { linkCalls } from "./links/calls.ts";
 import { showMetrics } from "./metrics/calls.ts";
 import { showReference } from "./openapi.ts";
 import { orderCalls } from "./orders/calls.ts";
@@ -21,6 +22,7 @@ export const CALLS: readonly Call[] = [
   ...Object.values(keyUsageCalls),
   ...Object.values(usageCalls),
   ...Object.values(banCalls),
+  ...Object.values(linkCalls),
   ...Object.values(planCalls),
   ...Object.values(orderCalls),
   ...Object.values(auditCalls),
@@ -33,6 +35,7 @@ export const TAGS = {
   keys: "API keys, their secrets and limits.",
   bans: "Bans of keys, which operators set and strikes cause.",
   usage: "Requests that were admitted and refused, and who comes close to a limit.",
+  links: "Links with which owners see their keys, without an account.",
   plans: "The limits that keys share.",
   orders: "The orders of the store, and the orders that clients cancelled.",
   audit: "Every change by an operator.",

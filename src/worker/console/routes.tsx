@@ -33,6 +33,7 @@ import { orderListPages } from "./pages/orders/list-page.tsx";
 import { LOAD_PATH, loadPages } from "./pages/orders/load-page.tsx";
 import { orderPages } from "./pages/orders/order-page.tsx";
 import { overviewPage } from "./pages/overview.tsx";
+import { linkPages } from "./pages/owner/links-page.tsx";
 import { planPages } from "./pages/plans/page.tsx";
 import { customerPages } from "./pages/usage/customer-page.tsx";
 import { customerListPages, usagePages } from "./pages/usage/page.tsx";
@@ -41,7 +42,7 @@ import { requireOperator, signIn, signOut } from "./session.tsx";
 const MAX_SUGGESTIONS = 8;
 
 /** A form is read into memory, even before anybody has signed in. */
-const limitForms = bodyLimit({
+export const limitForms = bodyLimit({
   maxSize: MAX_JSON_BODY_BYTES,
   onError: () => {
     throw new ApiError("content_too_large", "The form is too large.");
@@ -59,7 +60,7 @@ const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Pages show secrets and internal data, so no cache may store them. */
-const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
+export const keepPrivate = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   c.res.headers.set("Cache-Control", "no-store");
   c.res.headers.set("Content-Security-Policy", CONTENT_SECURITY_POLICY);
@@ -92,6 +93,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/keys", keyPages)
   .route("/customers", customerListPages)
   .route("/customers", customerPages)
+  .route("/customers", linkPages)
   .route("/usage", usagePages)
   .route("/bans", banPages)
   .route("/orders", orderListPages)
@@ -157,14 +159,16 @@ export function errorPage(c: ConsoleContext, error: ApiError): Response | Promis
   const status = ERROR_STATUS[error.code];
   const frame = { title: status === 404 ? "Not found" : "That did not work", status };
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);
+  const isOfOwner = /^\/owner(?![^/])/.test(c.req.path);
   const content = (
     <>
       <p>{inWords(error)}</p>
       <p class="row">
         {status === 400 && c.req.method === "GET" && <a href={c.req.path}>Without filters</a>}
-        <a href="/console">Overview</a>
+        {isOfOwner ? <a href="/owner">Your keys</a> : <a href="/console">Overview</a>}
       </p>
     </>
   );
+  if (isOfOwner) return barePage(c, frame, content, "/owner");
   return c.var.author ? page(c, frame, content) : barePage(c, frame, content);
 }

@@ -161,11 +161,11 @@ function logSignIn(
  * `Secure`, which Safari refuses on http://localhost. Only this machine is answered over http, so the other
  * name is safe there. Services on other ports of this machine share its cookies, so the name has the port.
  */
-function cookieOf(c: ConsoleContext) {
+export function cookieOf(c: ConsoleContext, name = "session") {
   const secure = wasSentOverHttps(c.req.raw);
   const options = { path: "/", httpOnly: true, sameSite: "Strict", secure } as const;
   const { port } = urlOf(c.req.raw);
-  return { name: `${secure ? "__Host-session" : "session"}${port && `-${port}`}`, options };
+  return { name: `${secure ? `__Host-${name}` : name}${port && `-${port}`}`, options };
 }
 
 type SignIn = {

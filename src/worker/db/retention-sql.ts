@@ -58,6 +58,10 @@ export const deleteEndedSessions: DeleteBatch = (beforeSeconds) =>
   sql`delete from console_sessions where id_hash in (
       select id_hash from console_sessions where ends_at < ${beforeSeconds} limit ${ROWS_PER_BATCH})`;
 
+export const deleteEndedLinks: DeleteBatch = (beforeSeconds) =>
+  sql`delete from owner_links where id in (
+      select id from owner_links where ends_at < ${beforeSeconds} limit ${ROWS_PER_BATCH})`;
+
 /** A key keeps its newest secret, so that a key without a valid secret shows its last secret. */
 export const deleteOldSecrets: DeleteBatch = (beforeSeconds) =>
   sql`delete from key_secrets where hash in (

@@ -6,6 +6,7 @@ import { type DatabaseEnv, openDatabase } from "./database.ts";
 import {
   type DeleteBatch,
   deleteBatch,
+  deleteEndedLinks,
   deleteEndedSessions,
   deleteOldAlerts,
   deleteOldAuditRows,
@@ -38,6 +39,7 @@ export async function deleteExpiredRows(env: DatabaseEnv, nowMs: number): Promis
     ["audit_log", retentionDays.audit, deleteOldAuditRows],
     ["bans", retentionDays.bans, deleteOldBans],
     ["console_sessions", 0, deleteEndedSessions],
+    ["owner_links", 0, deleteEndedLinks],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteOldCancelledOrders],
     ["key_secrets", SECRETS_RETENTION_DAYS, deleteOldSecrets],
     ["usage", retentionDays.usage, deleteOldUsage],

@@ -226,3 +226,15 @@ export const consoleSessions = sqliteTable("console_sessions", {
   endsAt: integer("ends_at").notNull(),
   seenAt: integer("seen_at").notNull(),
 });
+
+/** The links of owners' pages. */
+export const ownerLinks = sqliteTable("owner_links", {
+  id: text().primaryKey(),
+  /** The hash of the link's code. */
+  hash: text().notNull(),
+  owner: text().notNull(),
+  ownerKey: text("owner_key").notNull(),
+  createdAt: integer("created_at").notNull(),
+  createdBy: text("created_by").notNull(),
+  endsAt: integer("ends_at").notNull(),
+});

@@ -28,6 +28,7 @@ export const STORED_ALERT_TYPES = [
   "key.usage_80",
   "key.usage_100",
   "key.expiring",
+  "owner.link",
 ] as const;
 
 export const ALERT_STATES = ["pending", "failing", "delivered", "failed"] as const;
@@ -47,6 +48,8 @@ export const AUDIT_CALLS = [
   "keys.refresh_all",
   "bans.set",
   "bans.lift",
+  "links.create",
+  "links.revoke",
   "plans.update",
   "orders.update",
   "orders.ship",

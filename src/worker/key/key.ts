@@ -11,7 +11,7 @@ export type Location = (typeof LOCATIONS)[number];
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ID_LENGTH = 12;
-const SECRET_LENGTH = 26;
+export const SECRET_LENGTH = 26;
 export const MAC_LENGTH = 6;
 
 const KEY_IN_TEXT = new RegExp(`sok_[0-9A-Za-z]{${1 + ID_LENGTH + SECRET_LENGTH + MAC_LENGTH}}`);
@@ -57,9 +57,9 @@ export function mintUnsigned(id: string, location: Location | null, randomBytes:
   return `sok_${ALPHABET.charAt(locationDigit)}${id.slice("key_".length)}${randomDigits(SECRET_LENGTH, randomBytes)}`;
 }
 
-/** Whether the text contains a key or the beginning of a key. */
+/** Whether the text contains a key, the code of an owner's link, or the beginning of one. */
 export function hasKey(text: string): boolean {
-  return /sok_[0-9A-Za-z]{8}/.test(text);
+  return /so[kl]_[0-9A-Za-z]{8}/.test(text);
 }
 
 /** Finds a key in a text such as `Bearer sok_…`. */
@@ -81,7 +81,7 @@ export function base62(value: number, length: number): string {
   return digits;
 }
 
-function randomDigits(length: number, randomBytes: RandomBytes): string {
+export function randomDigits(length: number, randomBytes: RandomBytes): string {
   let digits = "";
   while (digits.length < length) {
     for (const byte of randomBytes(length - digits.length)) {

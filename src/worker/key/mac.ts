@@ -15,7 +15,7 @@ export class MacKeys {
   #keys: Keys | undefined;
 
   /** Whether the service made the key. Rejects if the isolate's first request cannot reach D1. */
-  async verify(env: DatabaseEnv, { signed, mac }: ParsedKey): Promise<boolean> {
+  async verify(env: DatabaseEnv, { signed, mac }: Pick<ParsedKey, "signed" | "mac">): Promise<boolean> {
     for (const key of this.#keys ?? (await this.#read(env)))
       if ((await macOf(key, signed)) === mac) return true;
     return false;

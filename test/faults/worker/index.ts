@@ -126,6 +126,8 @@ type Control = {
   readonly statements?: readonly (readonly [sql: string, ...values: unknown[]])[];
 };
 
+export { OwnerLimiter } from "../../../src/worker/index.ts";
+
 export class KeyLimiter extends RealKeyLimiter {
   #storageFails = false;
   #loadedAtMs: number | undefined;

@@ -5,7 +5,12 @@ import { deployProblems, type Settings } from "../../../src/tools/deploy-problem
 function settings(name: string, id: string, more: Partial<Settings> = {}): Settings {
   const bindings = {
     d1_databases: [{ binding: "DB", database_name: name, database_id: id }],
-    durable_objects: { bindings: [{ name: "KEY_LIMITER", class_name: "KeyLimiter" }] },
+    durable_objects: {
+      bindings: [
+        { name: "KEY_LIMITER", class_name: "KeyLimiter" },
+        { name: "OWNER_LIMITER", class_name: "OwnerLimiter" },
+      ],
+    },
     ratelimits: [
       { name: "ADMIN_SIGN_IN_IP_RATE_LIMIT", namespace_id: "1", simple: { limit: 200, period: 60 } },
     ],
@@ -58,7 +63,10 @@ describe("npm run deploy", () => {
 
   it.for<[string, Partial<Settings>]>([
     ["DB", { d1_databases: [] }],
-    ["KEY_LIMITER", { durable_objects: { bindings: [] } }],
+    [
+      "KEY_LIMITER",
+      { durable_objects: { bindings: [{ name: "OWNER_LIMITER", class_name: "OwnerLimiter" }] } },
+    ],
     ["ADMIN_SIGN_IN_IP_RATE_LIMIT", { ratelimits: [] }],
   ])("refuses an environment that lacks the binding %s", ([name, without], { expect }) => {
     const lacking = settings("store-orders-staging", STAGING_ID, without);

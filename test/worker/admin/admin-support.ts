@@ -129,6 +129,7 @@ export const TABLES = [
   "orders",
   "audit_log",
   "alerts",
+  "owner_links",
 ];
 
 /** The rows of all tables that changes of operators write. */

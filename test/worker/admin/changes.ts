@@ -43,6 +43,17 @@ async function key(): Promise<Ids> {
   return { id, secretId: (await hashKey(key)).slice(0, 16) };
 }
 
+/** The example makes a link for this owner. */
+async function ownerWithKey(): Promise<Ids> {
+  await operator("POST", "/keys", { name: "of an owner", plan: "free", ownerName: "Pet Shop" });
+  return {};
+}
+
+async function link(): Promise<Ids> {
+  await ownerWithKey();
+  return { linkId: (await operator("POST", "/links", { owner: "Pet Shop", days: 7 })).body.id };
+}
+
 async function order(): Promise<Ids> {
   const orderId = newOrderId();
   await insertOrders({ id: orderId });
@@ -78,6 +89,8 @@ const ROWS: Readonly<Record<string, Row>> = {
   "keys.revoke_several": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.revoke" },
   "bans.set": { make: key },
   "bans.lift": { make: key },
+  "links.create": { make: ownerWithKey },
+  "links.revoke": { make: link },
   "plans.update": { make: async () => ({ id: "pro" }) },
   "orders.load": { make: noOrder, object: "orders" },
   "orders.ship": { make: orderToShip, object: "1" },

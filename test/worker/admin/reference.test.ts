@@ -44,6 +44,9 @@ describe("the reference", () => {
     await call("GET /bans", {}, "?limit=1");
     await operator("POST", `/keys/${id}/temporary-limits`, { requestsPerDay: 5, days: 1 });
     await call("GET /keys/:id", { id });
+    await operator("PATCH", `/keys/${id}`, { ownerName: "Pet Shop" });
+    await operator("POST", "/links", { owner: "Pet Shop", days: 7 });
+    await call("GET /links");
     await call("GET /keys/:id/history", { id }, "?limit=2");
     await call("GET /audit", {}, "?limit=1");
   });

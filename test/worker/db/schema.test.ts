@@ -57,6 +57,7 @@ describe("the migrated database", () => {
       "key_secrets",
       "limiters",
       "outdated_keys",
+      "owner_links",
       "past_owners",
       "usage",
     ]);

@@ -8,7 +8,9 @@ import { soughtText } from "../http/text-schemas.ts";
 export const auditQuery = v.strictObject({
   actor: v.optional(v.pipe(soughtText, v.description("The name of the operator who made the change."))),
   call: v.optional(v.pipe(oneOf(AUDIT_CALLS), v.description("The change, by the id of its call."))),
-  object: v.optional(v.pipe(v.string(), v.description("The id of the key, plan or order that changed."))),
+  object: v.optional(
+    v.pipe(v.string(), v.description("The id of the key, plan, order or link that changed.")),
+  ),
   ...range,
   ...paging,
   format,
@@ -20,7 +22,7 @@ export const auditView = v.strictObject({
   requestId: v.string(),
   actor: v.string(),
   call: v.string(),
-  object: v.pipe(v.string(), v.description("The id of the key, plan or order that changed.")),
+  object: v.pipe(v.string(), v.description("The id of the key, plan, order or link that changed.")),
   objectName: v.pipe(
     v.nullable(v.string()),
     v.description("The name of the key, as it is now. Null: no key."),

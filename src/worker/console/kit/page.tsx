@@ -100,16 +100,27 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
   return c.html(html`<!doctype html>${body}`, status);
 }
 
+/** Pages without navigation belong to a site, which has its own copy of the styles and scripts. */
+const SITES = {
+  "/console": "The console for the operators of this API: keys, limits, bans, usage and orders.",
+  "/owner": "Your keys of this API.",
+} as const;
+
 /** Renders a page without navigation, such as the page for signing in. */
-export function barePage(c: ConsoleContext, { title, status = 200 }: Frame, content: Child) {
+export function barePage(
+  c: ConsoleContext,
+  { title, status = 200 }: Frame,
+  content: Child,
+  site: keyof typeof SITES = "/console",
+) {
   const body = (
-    <Document title={title} environment={environmentOf(c)}>
-      <main id="main" class="bare" tabindex={-1}>
+    <Document title={title} environment={environmentOf(c)} site={site}>
+      <main id="main" class={`bare ${site.slice(1)}`} tabindex={-1}>
         <p class="row">
-          <Brand />
+          <Brand site={site} />
           <Environment name={environmentOf(c)} />
         </p>
-        <p class="muted">The console for the operators of this API: keys, limits, bans, usage and orders.</p>
+        <p class="muted">{SITES[site]}</p>
         <h1>{title}</h1>
         {content}
       </main>
@@ -129,9 +140,9 @@ function Operator({ c }: { readonly c: ConsoleContext }) {
   );
 }
 
-function Brand() {
+function Brand({ site = "/console" }: { readonly site?: keyof typeof SITES }) {
   return (
-    <a class="brand" href="/console">
+    <a class="brand" href={site}>
       <img src="/docs/icon.svg" alt="" width="24" height="24" /> <span>Store Orders</span>
     </a>
   );
@@ -152,9 +163,13 @@ function isCurrent(path: string, href: string): boolean {
   return path === href || (href !== "/console" && path.startsWith(`${href}/`));
 }
 
-type DocumentProps = PropsWithChildren<{ readonly title: string; readonly environment: Environment }>;
+type DocumentProps = PropsWithChildren<{
+  readonly title: string;
+  readonly environment: Environment;
+  readonly site?: keyof typeof SITES;
+}>;
 
-function Document({ title, environment, children }: DocumentProps) {
+function Document({ title, environment, site = "/console", children }: DocumentProps) {
   return (
     <html lang="en">
       <head>
@@ -164,8 +179,8 @@ function Document({ title, environment, children }: DocumentProps) {
         <meta name="robots" content="noindex" />
         <title>{[title, "Store Orders", environment].filter((part) => part !== undefined).join(" · ")}</title>
         <link rel="icon" href="/docs/icon.svg" type="image/svg+xml" />
-        <link rel="stylesheet" href="/console/console.css" />
-        <script type="module" src="/console/console.js" />
+        <link rel="stylesheet" href={`${site}/console.css`} />
+        <script type="module" src={`${site}/console.js`} />
       </head>
       <body class={environment === "production" ? "production" : undefined}>
         <a class="skip button" href="#main">

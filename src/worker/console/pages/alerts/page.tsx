@@ -75,7 +75,7 @@ async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQu
 }
 
 const CAUSES =
-  "An alert is sent when a key is banned, when an operator bans a key or lifts a ban, when a key has used 80 % or 100 % of its day, and when a key expires within 7 days.";
+  "An alert is sent when a key is banned, when an operator bans a key or lifts a ban, when a key has used 80 % or 100 % of its day, when a key expires within 7 days, and when an owner gets a link.";
 
 function NoWebhook() {
   return (

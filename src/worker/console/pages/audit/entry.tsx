@@ -86,6 +86,7 @@ function subjectOf(deed: Deed): Child {
   const [{ call, object, objectName }] = deed;
   const [noun = ""] = call.split(".");
   if (object === noun) return noun === "keys" ? "all keys" : noun;
+  if (noun === "links") return object;
   if (noun === "plans") return `plan ${object}`;
   if (noun !== "orders") return <a href={`/console/keys/${object}`}>{objectName ?? object}</a>;
   // Without a count, as the next page can have more of them.

@@ -81,6 +81,9 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
               Create key
             </a>
           )}
+          <a class="button" href={`/console/customers/${encodeURIComponent(owner)}/links`}>
+            Links
+          </a>
           <a class="button" href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
             Usage
           </a>

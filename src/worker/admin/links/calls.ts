@@ -1,0 +1,67 @@
+/** The calls about the links of owners' pages. */
+import type * as v from "valibot";
+import { openDatabase } from "../../db/database.ts";
+import { nowSeconds } from "../../text/time.ts";
+import { call } from "../call.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
+import { createLink, revokeLink } from "./change.ts";
+import { LINKS_SAY } from "./says.ts";
+import { issuedLink, linkPage, linkQuery, linkView, newLink } from "./schema.ts";
+import { listLinks, toLinkView } from "./sql.ts";
+
+const LINK: v.InferInput<typeof linkView> = {
+  id: "link_5e9d1f0a7b3c2d48",
+  owner: "Pet Shop",
+  createdAt: "2026-11-21T10:00:00Z",
+  createdBy: "mo",
+  endsAt: "2026-11-28T10:00:00Z",
+};
+
+export const linkCalls = {
+  list: call({
+    id: "links.list",
+    route: "GET /links",
+    summary: "List the links of owners",
+    description: "Links that have not ended and were not revoked, newest first.",
+    query: linkQuery,
+    answer: linkPage,
+    example: { answer: { links: [LINK], next: null } },
+
+    run: async ({ env, query: { owner, after, limit } }) => {
+      const position = fromCursor("links", after);
+      const rows = await listLinks(openDatabase(env.DB), owner, position, limit + 1, nowSeconds());
+      const { shown, last } = pageOf(rows, limit);
+      const next = toCursor("links", last && { value: last.createdAt, id: last.id });
+      return { links: shown.map(toLinkView), next };
+    },
+  }),
+
+  create: call({
+    id: "links.create",
+    route: "POST /links",
+    summary: "Make a link for an owner",
+    description:
+      "Whoever has the link sees the owner's keys, their use and bans, and can rotate their secrets with a grace. The answer is the only one that has the link.",
+    says: LINKS_SAY["links.create"],
+    body: newLink,
+    answer: issuedLink,
+    example: {
+      body: { owner: "Pet Shop", days: 7 },
+      answer: { ...LINK, link: "https://orders.example/owner#sol_… (44 characters)" },
+    },
+
+    run: createLink,
+  }),
+
+  revoke: call({
+    id: "links.revoke",
+    route: "DELETE /links/:linkId",
+    summary: "Revoke a link",
+    description: "The link stops working at once.",
+    says: LINKS_SAY["links.revoke"],
+    answer: linkView,
+    example: { answer: LINK },
+
+    run: revokeLink,
+  }),
+};

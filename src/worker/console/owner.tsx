@@ -1,0 +1,117 @@
+/**
+ * The page of owners, mounted at `/owner`: whoever has the code of a link sees the keys of one customer
+ * (ADR-34). The cookie is the code, so the link's end or revocation ends every use of it at once.
+ */
+import { Hono } from "hono";
+import { deleteCookie, getCookie, setCookie } from "hono/cookie";
+import { createMiddleware } from "hono/factory";
+import { perDay, perMinute, rateLimit } from "hono-durable-limiter";
+import { findLiveLink } from "../admin/links/sql.ts";
+import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
+import { beginAs } from "../admin/sign-in/require-admin.ts";
+import type { AppEnv } from "../context.ts";
+import { openDatabase } from "../db/database.ts";
+import { hashKey, MacKeys } from "../key/mac.ts";
+import { ownerCodeIn } from "../key/owner-code.ts";
+import { ApiError, unavailable } from "../platform/errors.ts";
+import { logEvent } from "../platform/log.ts";
+import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../text/time.ts";
+import { formOf } from "./kit/forms.ts";
+import { barePage, type ConsoleContext } from "./kit/page.tsx";
+import { Field, Notice } from "./kit/ui.tsx";
+import { rotate, showKeys } from "./pages/owner/page.tsx";
+import { keepPrivate, limitForms } from "./routes.tsx";
+import { cookieOf } from "./session.tsx";
+
+const SESSION_SECONDS = 12 * HOUR_SECONDS;
+/** Of all links of a customer. A page asks some ten times as much of the database as a list of orders. */
+const LIMITS = [perMinute(30), perDay(500)];
+const COOKIE = "owner";
+
+export function ownerRoutes() {
+  const macKeys = new MacKeys();
+  /** Does no I/O after the isolate's first request. */
+  const requireCode = createMiddleware<AppEnv>(async (c, next) => {
+    const sent = isSignIn(c) ? (await formOf(c)).code : getCookie(c, cookieOf(c, COOKIE).name);
+    const code = ownerCodeIn(sent ?? "");
+    if (code === undefined || !(await macKeys.verify(c.env, code))) return codePage(c, sent !== undefined);
+    c.set("ownerCode", code);
+    return next();
+  });
+  return new Hono<AppEnv>()
+    .use(keepPrivate, refuseChangesOfOtherSites, limitForms)
+    .post("/leave", leave)
+    .get("/:form{leave|rotate}", (c) => c.redirect("/owner"))
+    .use(requireCode, admit, requireLink)
+    .get("/", showKeys)
+    .post("/", enter)
+    .post("/rotate", rotate);
+}
+
+/** The object of the customer counts before the database is read. */
+const admit = rateLimit<AppEnv>({
+  namespace: (c) => c.env.OWNER_LIMITER,
+  key: (c) => c.var.ownerCode.customer,
+  limits: LIMITS,
+  onRefused: () => {
+    throw new ApiError("rate_limit_exceeded", "This page was opened too often. Please try again later.");
+  },
+  onUnreachable: (_c, _next, cause) => {
+    throw unavailable("The page cannot be shown at the moment. Please try again.", cause);
+  },
+});
+
+/** Whoever has a link that has ended learns no more than whoever invents a code. */
+const requireLink = createMiddleware<AppEnv>(async (c, next) => {
+  const link = await findLiveLink(openDatabase(c.env.DB), await hashKey(c.var.ownerCode.code), nowSeconds());
+  if (link === undefined) return codePage(c, true);
+  c.set("ownerLink", link);
+  beginAs(c, { actor: `owner (${link.owner})`, mayOnlyRead: false });
+  return next();
+});
+
+function isSignIn(c: ConsoleContext): boolean {
+  return c.req.method === "POST" && c.req.path === "/owner";
+}
+
+function enter(c: ConsoleContext): Response {
+  const { name, options } = cookieOf(c, COOKIE);
+  const { endsAt, id } = c.var.ownerLink;
+  const maxAge = Math.min(SESSION_SECONDS, endsAt - nowSeconds());
+  setCookie(c, name, c.var.ownerCode.code, { ...options, maxAge });
+  logEvent("owner_link_opened", { requestId: c.var.requestId, link: id, endsAt: rfc3339(endsAt) });
+  return c.redirect("/owner", 303);
+}
+
+function leave(c: ConsoleContext): Response {
+  const { name, options } = cookieOf(c, COOKIE);
+  deleteCookie(c, name, options);
+  c.header("Clear-Site-Data", '"cache"'); // Chromium keeps whole pages for Back
+  return c.redirect("/owner", 303);
+}
+
+/** Without a script, the code of a link stays in the address, and a person copies the link into the field. */
+function codePage(c: ConsoleContext, isWrong: boolean): Response | Promise<Response> {
+  return barePage(
+    c,
+    { title: "Your link", status: isWrong ? 401 : 200 },
+    <form method="post" action="/owner" class="panel">
+      {isWrong && (
+        <Notice kind="bad">
+          <p>This link has ended, or is no link of this page. Please ask for another one.</p>
+        </Notice>
+      )}
+      <Field
+        name="code"
+        label="The link"
+        type="password"
+        hint="You were sent a link to this page. Paste the whole link, or what follows its #."
+        attributes={{ required: true, maxlength: 500 }}
+      />
+      <button type="submit" class="button primary">
+        Show my keys
+      </button>
+    </form>,
+    "/owner",
+  );
+}

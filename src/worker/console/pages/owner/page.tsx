@@ -1,0 +1,231 @@
+/** What an owner sees with a link: keys, use, limits, bans and refusals. Nothing else than a rotation changes. */
+import type * as v from "valibot";
+import { banCalls } from "../../../admin/bans/calls.ts";
+import type { ListedBan } from "../../../admin/bans/schema.ts";
+import { checked } from "../../../admin/http/request-validation.ts";
+import { keyCalls } from "../../../admin/keys/calls.ts";
+import { type inspectedKey, type KeyView, rotation } from "../../../admin/keys/schema.ts";
+import { inputOf } from "../../../admin/serve.ts";
+import { usageCalls } from "../../../admin/usage/calls.ts";
+import { isKeyId } from "../../../key/key.ts";
+import { invalidRequest, notFound } from "../../../platform/errors.ts";
+import { counted, formatNumber, formatPercent } from "../../../text/format.ts";
+import { rfc3339 } from "../../../text/time.ts";
+import { AsOf, UsageChart } from "../../kit/chart.tsx";
+import { ask, formOf } from "../../kit/forms.ts";
+import { barePage, type ConsoleContext } from "../../kit/page.tsx";
+import { Badge, Definitions, Field, Gauge, Notice, Time } from "../../kit/ui.tsx";
+
+const DAYS = 30;
+const KEYS_SHOWN = 50;
+/** Each costs a call of its limiter and two queries more. */
+const KEYS_IN_FULL = 10;
+const BANS_SHOWN = 20;
+/** Never at once: a stolen link must not stop the owner's programs. */
+const GRACE: readonly (readonly [seconds: string, says: string])[] = [
+  ["3600", "for 1 hour"],
+  ["86400", "for 1 day"],
+  ["604800", "for 7 days"],
+];
+
+type Shown = KeyView & Partial<Pick<v.InferOutput<typeof inspectedKey>, "live" | "whyRefused">>;
+
+export async function showKeys(c: ConsoleContext) {
+  const { owner, endsAt } = c.var.ownerLink;
+  const [{ keys, next }, { bans }, today, days] = await Promise.all([
+    ask(c, keyCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
+    ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
+    ask(c, usageCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
+    ask(c, usageCalls.list, { owner, by: "day", from: `${DAYS - 1}d` }),
+  ]);
+  if (today.by !== "key" || days.by !== "day") throw new Error("usage by another group");
+  const used = new Map(today.rows.map((row) => [row.keyId, row.admitted]));
+  const usable = keys.filter(({ status }) => status !== "revoked");
+  const shown: readonly Shown[] = await Promise.all(
+    usable.map((key, i) => (i < KEYS_IN_FULL ? keyCalls.show.run(inputOf(c, { id: key.id })) : key)),
+  );
+  return ownerPage(
+    c,
+    owner,
+    <>
+      <p>
+        Whoever has your link sees this page until <Time iso={rfc3339(endsAt)} />. It shows no secret.
+      </p>
+      {shown.length === 0 && <p>You have no key at the moment.</p>}
+      {shown.map((key) => (
+        <KeyPart of={key} usedToday={key.live?.day.used ?? used.get(key.id) ?? 0} />
+      ))}
+      {next !== null && <p class="hint">The first {KEYS_SHOWN} keys.</p>}
+      <section>
+        <h2>Requests</h2>
+        <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" asOf={days.asOf} />
+        <p>
+          {formatNumber(days.total.admitted)} requests were answered, {formatNumber(days.total.refused)} were
+          refused because a limit was used up, and {formatNumber(days.total.refusedWhileBanned)} during bans.
+        </p>
+        <p class="hint">
+          <AsOf c={c} iso={days.asOf} unreachable={[]} />
+        </p>
+      </section>
+      <section>
+        <h2>Bans</h2>
+        {bans.length === 0 ? (
+          <p>None of your keys was banned.</p>
+        ) : (
+          <ul>
+            {bans.map((ban) => (
+              <li>
+                <BanSentence ban={ban} />
+              </li>
+            ))}
+          </ul>
+        )}
+      </section>
+      <form method="post" action="/owner/leave">
+        <button type="submit" class="button">
+          Close this page
+        </button>
+      </form>
+    </>,
+  );
+}
+
+function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToday: number }) {
+  const { limits, temporaryLimits, live, whyRefused = [] } = key;
+  return (
+    <section class="panel">
+      <h2>
+        {key.name} <Badge status={key.status} />
+      </h2>
+      {key.bannedUntil !== null && (
+        <Notice kind="bad">
+          <p>
+            Requests of this key are refused until <Time iso={key.bannedUntil} />.
+          </p>
+        </Notice>
+      )}
+      <Gauge name="Today (UTC)" used={usedToday} limit={limits.requestsPerDay}>
+        {formatPercent(usedToday, limits.requestsPerDay)}
+        {live && `; in this minute ${formatNumber(live.minute.used)} of ${formatNumber(live.minute.limit)}`}
+      </Gauge>
+      <Definitions
+        facts={[
+          [
+            "Limits",
+            <>
+              {formatNumber(limits.requestsPerMinute)} requests a minute,{" "}
+              {formatNumber(limits.requestsPerDay)} a day
+              {temporaryLimits !== null && (
+                <>
+                  , until <Time iso={temporaryLimits.until} />
+                </>
+              )}
+            </>,
+          ],
+          [
+            "Secrets",
+            <ul>
+              {key.secrets.map(({ hint, expiresAt }) => (
+                <li>
+                  ends with <code>{hint.slice(-4)}</code>
+                  {expiresAt !== null && (
+                    <>
+                      , valid until <Time iso={expiresAt} />
+                    </>
+                  )}
+                </li>
+              ))}
+            </ul>,
+          ],
+          ...(key.mayCancel ? [] : [["Orders", "may be listed, not cancelled"] as const]),
+          ["The key ends", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
+        ]}
+      />
+      {whyRefused.map((sentence) => (
+        <p>{sentence}</p>
+      ))}
+      {(key.status === "active" || key.status === "banned") && (
+        <RotateForm id={key.id} version={key.version} />
+      )}
+    </section>
+  );
+}
+
+function RotateForm({ id, version }: { readonly id: string; readonly version: number }) {
+  return (
+    <details>
+      <summary>New secret</summary>
+      <form method="post" action="/owner/rotate">
+        <input type="hidden" name="key" value={id} />
+        <input type="hidden" name="version" value={String(version)} />
+        <Field
+          name="graceSeconds"
+          label="The old secrets stay valid"
+          value="86400"
+          form={id}
+          options={GRACE}
+          hint="Give the new secret to your programs in this time."
+        />
+        <button type="submit" class="button">
+          Make a new secret
+        </button>
+      </form>
+    </details>
+  );
+}
+
+/** The reason that an operator typed is for operators. */
+function BanSentence({ ban }: { readonly ban: ListedBan }) {
+  const { keyName, keyId, cause, strikes, startedAt, endsAt, liftedAt } = ban;
+  return (
+    <>
+      {keyName ?? keyId}: from <Time iso={startedAt} /> until <Time iso={liftedAt ?? endsAt} />,{" "}
+      {cause === "strikes"
+        ? `because it went on in ${counted(strikes, "second")} after it was told to wait`
+        : "by an operator"}
+      .
+    </>
+  );
+}
+
+/** The version is that of the page, so that the key still has the owner, and a form that is sent again does nothing. */
+export async function rotate(c: ConsoleContext) {
+  const { key: id = "", version = "", graceSeconds = "" } = await formOf(c);
+  const { owner } = c.var.ownerLink;
+  if (!GRACE.some(([seconds]) => seconds === graceSeconds))
+    throw invalidRequest("Choose how long the old secrets stay valid.");
+  const { keys } = isKeyId(id) ? await ask(c, keyCalls.list, { ref: id, owner }) : { keys: [] };
+  const [key] = keys;
+  if (key === undefined) throw notFound("You have no such key.");
+  if (String(key.version) !== version)
+    throw invalidRequest("The key was changed meanwhile. Nothing was done: look at your keys again.");
+  const body = checked(c.env, rotation, { graceSeconds: Number(graceSeconds) });
+  const rotated = await keyCalls.rotate.run(inputOf(c, { id, body, expected: key.version }));
+  return ownerPage(
+    c,
+    `New secret of ${key.name}`,
+    <>
+      <Notice kind="good">
+        <p>
+          <strong>The secret is shown once.</strong> Copy it now: the service stores only its hash.
+        </p>
+        <p class="secret">
+          <code id="secret" tabindex={0}>
+            {rotated.key}
+          </code>
+        </p>
+        <button type="button" class="button" data-copy="secret" hidden>
+          Copy
+        </button>
+      </Notice>
+      <p>The old secrets stay valid {GRACE.find(([seconds]) => seconds === graceSeconds)?.[1]}.</p>
+      <p>
+        <a href="/owner">All my keys</a>
+      </p>
+    </>,
+  );
+}
+
+function ownerPage(c: ConsoleContext, title: string, content: Parameters<typeof barePage>[2]) {
+  return barePage(c, { title }, content, "/owner");
+}
