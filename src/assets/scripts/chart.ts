@@ -5,11 +5,12 @@ import { formatDay, formatNumber, formatTime } from "../../worker/text/format.ts
 const HEIGHT = 240;
 const DAY_SECONDS = 86_400;
 
-/** From the top of the stack to the bottom, so that each bar hides the upper part of the one before. */
-const SERIES = ["refusedWhileBanned", "refused", "admitted"] as const;
-
-type Point = readonly [start: number, admitted: number, refused: number, refusedWhileBanned: number];
+/** The first value is at the bottom of the stack. */
+type Point = readonly [start: number, ...values: number[]];
+/** What stands behind each number, as in `admitted`, and the custom property of the colour. */
+type Series = readonly [words: string, colour: string];
 type Range = {
+  readonly series: readonly Series[];
   readonly from: number;
   readonly to: number;
   readonly step: number;
@@ -23,12 +24,14 @@ export function drawCharts(): void {
 }
 
 /** Each bucket of the range, also those without requests. */
-function rangeOf({ from, to, step, asOf, points }: DOMStringMap): Range {
+function rangeOf({ from, to, step, asOf, points, series: json }: DOMStringMap): Range {
+  const series: readonly Series[] = JSON.parse(json ?? "[]");
   const given = new Map((JSON.parse(points ?? "[]") as Point[]).map((point) => [point[0], point]));
   const range = { from: Number(from), to: Number(to), step: Number(step), asOf: Number(asOf) };
   const count = Math.ceil((range.to - range.from) / range.step);
   const starts = Array.from({ length: count }, (_, i) => range.from + i * range.step);
-  return { ...range, points: starts.map((start) => given.get(start) ?? [start, 0, 0, 0]) };
+  const none = series.map(() => 0);
+  return { ...range, series, points: starts.map((start) => given.get(start) ?? [start, ...none]) };
 }
 
 /** Draws again when the width or the colour scheme changes. */
@@ -43,13 +46,14 @@ function keepDrawn(box: HTMLElement, range: Range): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 }
 
-function dataOf({ points }: Range): uPlot.AlignedData {
-  return [
-    points.map((_, i) => i),
-    points.map(([, admitted, refused, refusedWhileBanned]) => admitted + refused + refusedWhileBanned),
-    points.map(([, admitted, refused]) => admitted + refused),
-    points.map(([, admitted]) => admitted),
-  ];
+/** From the top of the stack to the bottom, so that each bar hides the lower part of the one before. */
+function dataOf({ series, points }: Range): uPlot.AlignedData {
+  const heights = series.map((_, i) => points.map(([, ...values]) => sumOf(values.slice(0, i + 1))));
+  return [points.map((_, i) => i), ...heights.toReversed()];
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** `26 Nov`, or the hour of that day. */
@@ -60,8 +64,8 @@ function labelOf(start: number, step: number): string {
     : iso.slice(11, 16);
 }
 
-function isEmpty([, admitted, refused, refusedWhileBanned]: Point): boolean {
-  return admitted + refused + refusedWhileBanned === 0;
+function isEmpty([, ...values]: Point): boolean {
+  return sumOf(values) === 0;
 }
 
 /** A bucket can get more requests than were reported. */
@@ -75,13 +79,14 @@ function nothingIn(point: Point, range: Range): string {
 }
 
 function valuesOf(point: Point, range: Range): string {
-  const { step } = range;
-  const [start, admitted, refused, refusedWhileBanned] = point;
+  const { step, series } = range;
+  const [start, ...values] = point;
   const iso = new Date(start * 1000).toISOString();
   const time = step >= DAY_SECONDS ? formatDay(iso) : formatTime(iso);
   if (isEmpty(point)) return `${time}: ${nothingIn(point, range)}`;
   const soFar = isOpen(point, range) ? ", reported so far" : "";
-  return `${time}: ${formatNumber(admitted)} admitted, ${formatNumber(refused)} refused, ${formatNumber(refusedWhileBanned)} blocked by bans${soFar}`;
+  const figures = series.map(([words], i) => `${formatNumber(values[i] ?? 0)} ${words}`);
+  return `${time}: ${figures.join(", ")}${soFar}`;
 }
 
 /** The distance of the lines: four to ten of them, the last one above the highest bar. */
@@ -147,9 +152,9 @@ function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
     ],
     series: [
       {},
-      ...SERIES.map((name) => ({
-        fill: colour(`--chart-${name}`),
-        stroke: colour(`--chart-${name}`),
+      ...range.series.toReversed().map(([, name]) => ({
+        fill: colour(name),
+        stroke: colour(name),
         width: 0,
         points: { show: false },
         ...(bars ? { paths: bars } : {}),

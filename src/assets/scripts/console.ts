@@ -45,14 +45,14 @@ function countTicks(form: HTMLFormElement): void {
   const buttons = form.querySelectorAll<HTMLButtonElement>(".tick-bar button");
   const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
   if (!all || !text) return;
+  const { noun = "row", all: isForAll } = form.dataset;
   const { ticked: verb, none } = text.dataset;
   const show = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;
-    for (const button of buttons) button.disabled = ticked === 0 && none === undefined;
-    text.textContent =
-      ticked === 0 && none !== undefined ? none : `${verb} ${counted(ticked, form.dataset.noun ?? "row")}`;
+    for (const button of buttons) button.disabled = ticked === 0 && isForAll === undefined;
+    text.textContent = ticked === 0 && none !== undefined ? none : `${verb} ${counted(ticked, noun)}`;
   };
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;

@@ -75,6 +75,16 @@ describe("the page of a customer", () => {
     expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(key?.id ?? "no key")]);
   });
 
+  it("divides what was admitted by key", async ({ expect }) => {
+    const keys = await keysOf("Charted", 6);
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    for (const [i, { key }] of keys.entries()) for (let n = 0; n <= i; n++) await app(LIST, { key });
+    const html = await (await get("/console/customers/Charted")).text();
+    const [, json = ""] = /data-points="([^"]*)"/.exec(html) ?? [];
+    // The four keys with most requests, the others, refused and blocked.
+    expect(JSON.parse(json)).toEqual([[Date.UTC(2035, 0, 1) / 1000, 6, 5, 4, 3, 3, 0, 0]]);
+  });
+
   it("fills in the owner of a new key", async ({ expect }) => {
     await keysOf("Owner <1>", 1, { ownerEmail: "ops@example.com" });
     const { get } = await browserWith(env.ADMIN_TOKEN);

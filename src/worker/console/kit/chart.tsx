@@ -56,9 +56,56 @@ type Props = {
   readonly by: "hour" | "day";
   /** Until then every request is counted. */
   readonly asOf: string;
+  /** Divides the admitted requests by key. There are `MAX_KEYS_DRAWN` keys at most, with the same rows. */
+  readonly keys?: readonly KeyRows[];
 };
 
-export function UsageChart({ title, rows, by, asOf }: Props) {
+type KeyRows = { readonly name: string; readonly rows: readonly TimeUsage[] };
+
+/** A part of each bar, the lowest first. */
+type Series = {
+  readonly label: string;
+  /** What stands behind a number: `12 admitted`. */
+  readonly words: string;
+  /** A class of the legend. The colour is `--chart-` with this name. */
+  readonly colour: string;
+  readonly valueAt: (row: TimeUsage) => number;
+};
+
+const ADMITTED: Series = {
+  ...{ label: "Admitted", words: "admitted", colour: "admitted" },
+  valueAt: ({ admitted }) => admitted,
+};
+const NOT_ADMITTED: readonly Series[] = [
+  {
+    ...{ label: "Refused by a limit", words: "refused", colour: "refused" },
+    valueAt: ({ refused }) => refused,
+  },
+  {
+    ...{ label: "Blocked by bans", words: "blocked by bans", colour: "banned" },
+    valueAt: ({ refusedWhileBanned }) => refusedWhileBanned,
+  },
+];
+
+const KEY_COLOURS = ["admitted", "key-2", "key-3", "key-4"];
+export const MAX_KEYS_DRAWN = KEY_COLOURS.length;
+
+function seriesOf(keys: readonly KeyRows[]): readonly Series[] {
+  const starts = new Map(keys[0]?.rows.map(({ start }, i) => [start, i]));
+  const admittedOf = ({ rows }: KeyRows, { start }: TimeUsage) =>
+    rows[starts.get(start) ?? -1]?.admitted ?? 0;
+  const ofKeys = keys.map((key, i) => ({
+    ...{ label: key.name, words: `of ${key.name}`, colour: KEY_COLOURS[i] ?? "others" },
+    valueAt: (row: TimeUsage) => admittedOf(key, row),
+  }));
+  const others: Series = {
+    ...{ label: "Other keys", words: "of other keys", colour: "others" },
+    valueAt: (row) => keys.reduce((rest, key) => rest - admittedOf(key, row), row.admitted),
+  };
+  return [...ofKeys, others];
+}
+
+export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
   const step = by === "day" ? DAY_SECONDS : HOUR_SECONDS;
   const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
   const [first, last] = [rows[0], rows.at(-1)];
@@ -70,6 +117,9 @@ export function UsageChart({ title, rows, by, asOf }: Props) {
       </p>
     );
   }
+  const byKey = seriesOf(keys).filter(({ valueAt }) => used.some((row) => valueAt(row) > 0));
+  const admitted = keys.length === 0 ? [ADMITTED] : byKey;
+  const series = [...admitted, ...NOT_ADMITTED];
   return (
     <figure class="chart">
       <figcaption>{title}</figcaption>
@@ -80,14 +130,15 @@ export function UsageChart({ title, rows, by, asOf }: Props) {
         data-to={last && secondsOf(last) + step}
         data-step={step}
         data-as-of={Date.parse(asOf) / 1000}
+        data-series={JSON.stringify(series.map(({ words, colour }) => [words, `--chart-${colour}`]))}
         data-points={JSON.stringify(
-          used.map((each) => [secondsOf(each), each.admitted, each.refused, each.refusedWhileBanned]),
+          used.map((row) => [secondsOf(row), ...series.map(({ valueAt }) => valueAt(row))]),
         )}
       />
       <ul class="legend" aria-hidden="true">
-        <li class="admitted">Admitted</li>
-        <li class="refused">Refused by a limit</li>
-        <li class="banned">Blocked by bans</li>
+        {series.map(({ label, colour }) => (
+          <li class={colour}>{label}</li>
+        ))}
       </ul>
       <details>
         <summary>As a table</summary>
@@ -98,6 +149,12 @@ export function UsageChart({ title, rows, by, asOf }: Props) {
               name: "Time (UTC)",
               cell: ({ start }) => (by === "day" ? formatDay(start) : formatTime(start)),
             },
+            ...(keys.length === 0 ? [] : byKey).map(
+              ({ label, valueAt }): Column<TimeUsage> => ({
+                ...{ name: label, isNumber: true },
+                cell: (row) => <Count value={valueAt(row)} />,
+              }),
+            ),
             ...figureColumns(),
           ]}
           rows={used.toReversed()}

@@ -62,11 +62,11 @@ type TickFormProps = PropsWithChildren<{
 
 export function TickForm({ owner, children }: TickFormProps) {
   return (
-    <form method="post" class="ticks" data-noun="key">
+    <form method="post" class="ticks" data-noun="key" data-all={owner}>
       {owner !== undefined && <input type="hidden" name="owner" value={owner} />}
       <div class="tick-bar row">
-        <span data-ticked="With" data-none={owner === undefined ? undefined : "With all keys"}>
-          {owner === undefined ? "With ticked keys" : "With ticked keys, or all"}
+        <span data-ticked="With" data-none={owner === undefined ? "With ticked keys" : "With all keys"}>
+          With ticked keys{owner !== undefined && ", or all"}
         </span>
         <Button name="disable" />
         <Button name="enable" />
@@ -89,7 +89,7 @@ export function TickForm({ owner, children }: TickFormProps) {
 
 function Button({ name, isDangerous = false }: { readonly name: string; readonly isDangerous?: boolean }) {
   return (
-    <button type="submit" name="change" value={name} class={isDangerous ? "button danger" : "button"}>
+    <button type="submit" name="change" value={name} class={`button small ${isDangerous ? "danger" : ""}`}>
       {changeOf(name)?.button}
     </button>
   );

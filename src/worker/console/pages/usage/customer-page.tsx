@@ -13,9 +13,10 @@ import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
-import { AsOf, Sparkline, UsageChart } from "../../kit/chart.tsx";
+import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
+import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, type Column, Count, Definitions, MailTo, NONE, Notice, Table, Time } from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
@@ -55,6 +56,8 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   const name = first?.ownerName ?? first?.ownerEmail ?? owner;
   const [near] = usage.rows;
   const advice = near && adviceTo({ ...near, owner: name }, DAYS, plans, keys);
+  const mostUsed = usage.rows.toSorted((a, b) => b.admitted - a.admitted).slice(0, MAX_KEYS_DRAWN);
+  const drawn = await Promise.all(mostUsed.map((row) => daysOfKey(c, { ...since, key: row.keyId }, row)));
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
   const notes = [...new Set(keys.flatMap(({ note }) => note ?? []))];
@@ -96,7 +99,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       <Definitions
         facts={[
           ["E-mail", emails.length === 0 ? NONE : emails.map((address) => <MailTo address={address} />)],
-          ["Note", notes.length === 0 ? NONE : notes.join("; ")],
+          ["Note", notes.length === 0 ? NONE : notes.join("\n")],
           ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
         ]}
       />
@@ -117,7 +120,13 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       </section>
       <section>
         <h2>Usage</h2>
-        <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" asOf={days.asOf} />
+        <UsageChart
+          title={`Last ${DAYS} days`}
+          rows={days.rows}
+          by="day"
+          asOf={days.asOf}
+          keys={drawn.length > 1 ? drawn : []}
+        />
       </section>
       <section>
         <h2>Bans</h2>
@@ -133,6 +142,13 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       </section>
     </>,
   );
+}
+
+/** The days on which the key was this customer's. */
+async function daysOfKey(c: ConsoleContext, query: FormTexts, { keyName }: KeyUsageView) {
+  const usage = await ask(c, usageCalls.list, { ...query, by: "day" });
+  if (usage.by !== "day") throw new Error("usage by another group");
+  return { name: keyName, rows: usage.rows };
 }
 
 type RefusedKey = { readonly key: ListedKey; readonly count: number };
