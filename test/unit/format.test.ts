@@ -43,7 +43,17 @@ describe("times", () => {
 
   it("are durations in their two largest units, rounded up", ({ expect }) => {
     const durations = [-5, 0.2, 45, 60, 245, 3_600, 11_520, 86_400, 187_200].map(formatDuration);
-    expect(durations).toEqual(["0 s", "1 s", "45 s", "1 min", "4 min 05 s", "1 h", "3 h 12 min", "2 d 4 h"]);
+    expect(durations).toEqual([
+      "0 s",
+      "1 s",
+      "45 s",
+      "1 min",
+      "4 min 05 s",
+      "1 h",
+      "3 h 12 min",
+      "1 d",
+      "2 d 4 h",
+    ]);
   });
 
   it("are relative to now", ({ expect }) => {
