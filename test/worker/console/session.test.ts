@@ -376,6 +376,29 @@ describe("a form that comes after the session has ended", () => {
     expect(await changes()).toBe(before);
   });
 
+  it("keeps the rows that were ticked", async ({ expect }) => {
+    const { app, cookie } = await session();
+    const [one, two, three] = [await createKey(), await createKey(), await createKey()];
+    const body = new URLSearchParams([
+      ["change", "disable"],
+      ["ids", one.id],
+      ["ids", two.id],
+    ]);
+    const init = { method: "POST", headers: { Origin: ORIGIN } } as const;
+    const ended = await (await app("/console/keys", { ...init, body })).text();
+    const kept = [...ended.matchAll(/name="(kept\.ids)" value="([^"]*)"/g)].map(([, name = "", id = ""]) => [
+      name,
+      id,
+    ]);
+    const headers = { Origin: ORIGIN, Cookie: cookie };
+    const path = "/console/keys?sort=created&direction=desc";
+    const again = await app(path, { ...init, body: new URLSearchParams(kept), headers });
+    const html = await again.text();
+    const isTicked = (id: string) =>
+      / checked/.test(new RegExp(`<input [^>]*value="${id}"[^>]*>`).exec(html)?.[0] ?? "none");
+    expect([one, two, three].map(({ id }) => isTicked(id))).toEqual([true, true, false]);
+  });
+
   it("is searched for, if it is a search, and keeps no file", async ({ expect }) => {
     const { app, cookie } = await session();
     const { id, key } = await createKey();

@@ -8,7 +8,7 @@ import type { Problem } from "../../text/check-schema.ts";
 import { membersOf, sentenceOf, textOf } from "../../text/says.ts";
 import { parseRfc3339 } from "../../text/time.ts";
 import { saysOf } from "./done.tsx";
-import { ask, changedIn, formOf, KeptForm } from "./forms.ts";
+import { ask, changedIn, KeptForm, receiveForm, textsIn, tickedIn } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import type { FormTexts } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
@@ -20,6 +20,8 @@ export type Failure = {
   readonly action: string;
   /** The fields whose text was changed. */
   readonly typed: FormTexts;
+  /** The rows of a list that were ticked. */
+  readonly ticked: readonly string[];
   readonly status: ContentfulStatusCode;
   readonly message: string;
   readonly problems: readonly Problem[];
@@ -30,8 +32,8 @@ export type Failure = {
   readonly preview?: Preview;
 };
 
-/** Nothing was refused. */
 const CHANGES_SHOWN = 5;
+/** Nothing was refused. */
 const SHOWN_AGAIN = { status: 200, message: "", problems: [] } as const;
 const SIGNED_IN_AGAIN =
   "You are signed in again. Nothing was changed: the form has what you typed. Send it once more.";
@@ -46,23 +48,24 @@ export async function answerForm<C extends ConsoleContext>(
   pageWith: (c: C, failure: Failure) => Response | Promise<Response>,
   make: (typed: FormTexts) => Promise<Response | Preview>,
 ): Promise<Response> {
-  let typed: FormTexts = {};
+  let [typed, ticked]: [FormTexts, readonly string[]] = [{}, []];
   try {
-    typed = await formOf(c);
+    const form = await receiveForm(c);
+    [typed, ticked] = [textsIn(form), tickedIn(form)];
     const made = await make(typed);
     if (made instanceof Response) return made;
-    return pageWith(c, { ...SHOWN_AGAIN, action, typed: changedIn(typed), preview: made });
+    return pageWith(c, { ...SHOWN_AGAIN, action, typed: changedIn(typed), ticked, preview: made });
   } catch (thrown) {
-    const failure = failureOf(thrown, action, typed);
+    const failure = failureOf(thrown, action, typed, ticked);
     return pageWith(c, failure.status === 412 ? await conflictIn(c, failure, typed) : failure);
   }
 }
 
 /** Throws an error that is no answer to the typed texts. */
-function failureOf(thrown: unknown, action: string, typed: FormTexts): Failure {
+function failureOf(thrown: unknown, action: string, typed: FormTexts, ticked: readonly string[]): Failure {
   if (thrown instanceof KeptForm) {
-    const kept = thrown.typed;
-    return { ...SHOWN_AGAIN, action, typed: changedIn(kept), message: SIGNED_IN_AGAIN, kept };
+    const { typed: kept, ticked: ids } = thrown;
+    return { ...SHOWN_AGAIN, action, typed: changedIn(kept), ticked: ids, message: SIGNED_IN_AGAIN, kept };
   }
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];
@@ -70,6 +73,7 @@ function failureOf(thrown: unknown, action: string, typed: FormTexts): Failure {
   return {
     action,
     typed: changedIn(typed),
+    ticked,
     status,
     message: status === 412 ? CHANGED_MEANWHILE : inWords(thrown),
     problems: thrown.problems,

@@ -40,6 +40,11 @@ export const KEPT = "kept.";
 
 export type SentFields = readonly (readonly [name: string, text: string])[];
 
+/** Returns the ids of the rows that were ticked. */
+export function tickedIn(fields: Iterable<readonly [name: string, value: unknown]>): readonly string[] {
+  return [...fields].flatMap(([name, value]) => (name === "ids" && typeof value === "string" ? value : []));
+}
+
 export function keptIn(form: FormData): SentFields {
   return [...form].flatMap(([name, text]) =>
     name.startsWith(KEPT) && typeof text === "string" ? [[name.slice(KEPT.length), text] as const] : [],
@@ -49,9 +54,11 @@ export function keptIn(form: FormData): SentFields {
 /** A form that came without a session, and comes again after the sign-in. */
 export class KeptForm extends ApiError {
   readonly typed: FormTexts;
+  readonly ticked: readonly string[];
   constructor(kept: SentFields) {
     super("invalid_request", "You are signed in again. Nothing was changed.");
     this.typed = Object.fromEntries(kept);
+    this.ticked = tickedIn(kept);
   }
 }
 

@@ -67,7 +67,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
   const table = (
     <Table
       caption="Keys"
-      columns={mayChange ? withTicks(columns) : columns}
+      columns={mayChange ? withTicks(columns, failure) : columns}
       rows={keys}
       empty={
         <NoRows c={c} noun="key">

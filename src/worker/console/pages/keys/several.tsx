@@ -1,5 +1,5 @@
 /** Changes several keys: ticks beside keys, a page that says what would change, and its one button. */
-import type { Child, PropsWithChildren } from "hono/jsx";
+import type { PropsWithChildren } from "hono/jsx";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import {
@@ -96,14 +96,26 @@ function Button({ name, isDangerous = false }: { readonly name: string; readonly
 }
 
 /** Puts a tick before the first column. A revoked key cannot change. */
-export function withTicks<Key extends KeyView>(columns: readonly Column<Key>[]): Column<Key>[] {
+export function withTicks<Key extends KeyView>(
+  columns: readonly Column<Key>[],
+  failure: Failure | undefined,
+): Column<Key>[] {
   return columns.map((column, i) => ({
     ...column,
-    cell: (key) => (i === 0 ? <Tick of={key}>{column.cell(key)}</Tick> : column.cell(key)),
+    cell: (key) =>
+      i === 0 ? (
+        <Tick of={key} isTicked={failure?.ticked.includes(key.id)}>
+          {column.cell(key)}
+        </Tick>
+      ) : (
+        column.cell(key)
+      ),
   }));
 }
 
-function Tick({ of: { id, name, status }, children }: { readonly of: KeyView; readonly children?: Child }) {
+type TickProps = PropsWithChildren<{ readonly of: KeyView; readonly isTicked: boolean | undefined }>;
+
+function Tick({ of: { id, name, status }, isTicked, children }: TickProps) {
   return (
     <>
       <input
@@ -111,6 +123,7 @@ function Tick({ of: { id, name, status }, children }: { readonly of: KeyView; re
         name="ids"
         value={id}
         aria-label={`Tick ${name}`}
+        checked={isTicked}
         disabled={status === "revoked"}
       />
       {children}

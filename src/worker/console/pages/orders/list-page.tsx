@@ -109,7 +109,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
           name: "Order",
           cell: (order) => (
             <>
-              {mayShip && <Tick order={order} />}
+              {mayShip && <Tick order={order} isTicked={failure?.ticked.includes(order.id)} />}
               <a href={`${PATH}/${order.id}`}>{order.id}</a>
             </>
           ),
@@ -160,10 +160,18 @@ function ShipForm({ children }: PropsWithChildren) {
   );
 }
 
-function Tick({ order: { id, status } }: { readonly order: ShownOrder }) {
-  const label = `Ship order ${id}`;
+type TickProps = { readonly order: ShownOrder; readonly isTicked: boolean | undefined };
+
+function Tick({ order: { id, status }, isTicked }: TickProps) {
   return (
-    <input type="checkbox" name="ids" value={id} aria-label={label} disabled={!UNSHIPPED.includes(status)} />
+    <input
+      type="checkbox"
+      name="ids"
+      value={id}
+      aria-label={`Ship order ${id}`}
+      checked={isTicked}
+      disabled={!UNSHIPPED.includes(status)}
+    />
   );
 }
 

@@ -66,7 +66,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   const table = (
     <Table
       caption="Keys"
-      columns={mayChange ? withTicks(columns) : columns}
+      columns={mayChange ? withTicks(columns, failure) : columns}
       rows={keys}
       empty="The keys of this customer have other owners now."
     />
