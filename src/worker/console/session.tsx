@@ -56,7 +56,7 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = urlOf(c.req.raw);
   const to = pathname + search;
   if (c.req.method === "GET") return signInPage(c, { to, status: 200 });
-  return signInPage(c, { to, kept: await sentIn(c), problem: SESSION_ENDED, status: 401 });
+  return signInPage(c, { to, kept: await sentIn(c), notice: SESSION_ENDED, status: 401 });
 });
 
 const SESSION_ENDED = "The session has ended, and nothing was changed. Sign in to go on where you were.";
@@ -123,8 +123,8 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
     if (!(thrown instanceof ApiError)) throw thrown;
     const status = ERROR_STATUS[thrown.code];
     if (status !== 400 && status !== 401) throw thrown;
-    const again = { to, kept, operator: status === 400 ? "" : operator };
-    return signInPage(c, { ...again, problem: thrown.message, status });
+    const wrong = status === 400 ? { operator: thrown.message } : { token: thrown.message };
+    return signInPage(c, { to, kept, operator: status === 400 ? "" : operator, wrong, status });
   }
 }
 
@@ -172,18 +172,20 @@ type SignIn = {
   readonly to: string;
   readonly kept?: SentFields;
   readonly operator?: string;
-  readonly problem?: string;
+  readonly notice?: string;
+  /** Why a field was refused. */
+  readonly wrong?: { readonly operator?: string; readonly token?: string };
   readonly status: 200 | 400 | 401;
 };
 
-function signInPage(c: ConsoleContext, { to, kept = [], operator, problem, status }: SignIn) {
+function signInPage(c: ConsoleContext, { to, kept = [], operator, notice, wrong = {}, status }: SignIn) {
   return barePage(
     c,
     { title: "Sign in", status },
     <form method="post" action="/console/sign-in" class="panel">
-      {problem !== undefined && (
-        <Notice kind="bad">
-          <p>{problem}</p>
+      {notice !== undefined && (
+        <Notice kind="warn">
+          <p>{notice}</p>
         </Notice>
       )}
       <input type="hidden" name="to" value={to} />
@@ -195,13 +197,19 @@ function signInPage(c: ConsoleContext, { to, kept = [], operator, problem, statu
         label="Your name"
         value={operator}
         hint="Shown in the audit log; not verified."
-        attributes={{ maxlength: 64, autocomplete: "username", autofocus: true }}
+        problem={wrong.operator}
+        attributes={{ maxlength: 64, autocomplete: "username", autofocus: wrong.token === undefined }}
       />
       <Field
         name="token"
         label="Admin token"
         type="password"
-        attributes={{ required: true, autocomplete: "current-password" }}
+        problem={wrong.token}
+        attributes={{
+          required: true,
+          autocomplete: "current-password",
+          autofocus: wrong.token !== undefined,
+        }}
       />
       <button type="submit" class="button primary">
         Sign in

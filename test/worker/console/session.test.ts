@@ -100,6 +100,8 @@ describe("signing in", () => {
       expect([response.status, cookieIn(response)]).toEqual([401, ""]);
       const text = await response.text();
       expect(text).toContain("Missing or invalid admin token.");
+      const [field] = /<input [^>]*name="token"[^>]*>/.exec(text) ?? [];
+      expect(field).toMatch(/aria-invalid="true".* autofocus/);
       if (token !== "") expect(text).not.toContain(token);
     }
   });
