@@ -1,12 +1,14 @@
 /** The programs of the document's introduction run as they stand. Some need packages: test/contract. */
 import { spawnSync } from "node:child_process";
+import { readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runProcess, temporaryFolder } from "../support/cli.ts";
 import { contractWith } from "../support/contract.ts";
 import { introductionOf, writeProgram } from "../support/introduction.ts";
-import { openService, type Service } from "../support/service.ts";
+import { LIST, openService, type Service } from "../support/service.ts";
 
 /** What stands before a program that lists the orders, and what runs the program. */
 const LISTS = [
@@ -75,6 +77,23 @@ describe("the introduction's program", () => {
     const { code } = await runProcess(command, [program], { KEY: "sok_any" });
     server.close();
     expect([code !== 0, server.arrivals.length]).toEqual([true, 1]);
+  });
+
+  it("that polls keeps a file fresh, and gets the list only after a change", async ({ expect }) => {
+    const { key } = await service.createKey();
+    const folder = temporaryFolder();
+    const program = writeProgram(await introductionOf(service), "## Poll", folder);
+    const poll = async () => {
+      const { code } = await runProcess("sh", [program], { KEY: key }, { cwd: folder });
+      expect(code).toBe(0);
+      const { ino, mtimeMs } = statSync(join(folder, "orders.json"));
+      return { list: readFileSync(join(folder, "orders.json"), "utf8"), file: [ino, mtimeMs] };
+    };
+    const first = await poll();
+    expect(first.list).toBe(await (await service.call(key, LIST)).text());
+    expect(await poll()).toEqual(first);
+    await service.db.prepare("update orders set quantity = 9 where id = 1").run();
+    expect((await poll()).list).toContain('"quantity":9');
   });
 
   it("that cancels needs the id of an order, and cancels no other", async ({ expect }) => {

@@ -12,17 +12,18 @@ const CONFIGURATION = {
   hideClientButton: true,
   telemetry: false,
   withDefaultFonts: false,
-  defaultOpenAllTags: true,
-  hiddenClients: true,
   onBeforeRequest: askBeforeChange,
 };
 
 /** A key that is pasted here is a real one. An error ends the request. */
 function askBeforeChange({ request: { method, url } }: Sent): void {
   if (/^(GET|HEAD)$/.test(method)) return;
-  if (!confirm(`${method} ${url}\n\nThis changes real data and cannot be undone. Send it?`))
+  if (!confirm(`${method} ${url}\n\nThis changes real data, perhaps for good. Send it?`))
     throw new Error("Not sent.");
 }
+
+/** The document has a curl line for each operation. With the other languages their panel is gone. */
+const OF_CLIENTS = { defaultOpenAllTags: true, hiddenClients: true };
 
 const API = { title: "API", slug: "api", url: "/openapi.json" };
 
@@ -35,7 +36,7 @@ function showClientApi(address: string): void {
   const onLoaded = () => {
     if (document.getElementById(address.slice(1))) location.replace(address);
   };
-  Scalar.createApiReference("#reference", { ...CONFIGURATION, onLoaded, url: API.url });
+  Scalar.createApiReference("#reference", { ...CONFIGURATION, ...OF_CLIENTS, onLoaded, url: API.url });
 }
 
 async function show(): Promise<void> {
