@@ -5,6 +5,8 @@ CREATE TABLE `plans` (
 	-- NULL: the plan has no limit of its own, and each of its keys must have one.
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
+	-- JSON: the shares of a key's day, in percent, that cause an alert. NULL: none.
+	`alert_percents` text DEFAULT '[80,100]' CHECK (json_valid(`alert_percents`)),
 	-- How many keys are not revoked. Triggers keep the number, because a count would read all keys.
 	`key_count` integer DEFAULT 0 NOT NULL,
 	-- How many keys that are not revoked have no limit of their own and rely on the plan's limit.
@@ -215,7 +217,7 @@ WHEN OLD.`expires_at` IS NULL OR OLD.`expires_at` > unixepoch() BEGIN
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
-CREATE TRIGGER `plans_update_is_outdated` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `plans` BEGIN
+CREATE TRIGGER `plans_update_is_outdated` AFTER UPDATE OF `requests_per_minute`, `requests_per_day`, `alert_percents` ON `plans` BEGIN
 	INSERT INTO `outdated_keys` (`key_id`) SELECT `id` FROM `api_keys` WHERE `plan` = NEW.`id` AND `status` <> 'revoked' AND `id` IN (SELECT `key_id` FROM `limiters`)
 	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
@@ -368,7 +370,7 @@ END;
 CREATE TABLE `alerts` (
 	-- The receiver's `webhook-id`. An event that can be found twice, such as a day's usage, keeps its id.
 	`id` text PRIMARY KEY NOT NULL,
-	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage_80', 'key.usage_100', 'key.expiring', 'owner.link')),
+	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage', 'key.expiring', 'owner.link')),
 	`key_id` text NOT NULL,
 	`at` integer NOT NULL,
 	`text` text NOT NULL,

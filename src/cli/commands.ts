@@ -164,6 +164,10 @@ function optionOf({ name, type, choices, does, isNullable, byDefault }: Member):
     byDefault && `default: ${byDefault}`,
   ];
   const says = facts.filter(Boolean).join("; ");
+  if (type === "array")
+    return new Option(`${long} <n,n>`, says).argParser((text) =>
+      none.includes(text) ? text : text.split(",").map(wholeNumber),
+    );
   if (choices.length > 0) return new Option(`${long} <value>`, says).choices([...choices, ...none]);
   if (type !== "integer") return new Option(`${long} <text>`, says);
   const parse = isDuration(name) ? seconds : wholeNumber;

@@ -3,6 +3,7 @@ import type { InferOutput } from "valibot";
 import type { AuditView } from "../worker/admin/audit/schema.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import type { KeyEvent, KeyView, keyHistory } from "../worker/admin/keys/schema.ts";
+import type { PlanView } from "../worker/admin/plans/schema.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
 import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
@@ -110,7 +111,16 @@ export const LISTS: Readonly<Record<string, List>> = {
     columns: ["id", "status", "petId", "quantity", "shipDate", "complete"],
     example: "--status pending --pet 7",
   },
-  "plans.list": { rows: "plans", columns: ["id", "requestsPerMinute", "requestsPerDay", "keys"] },
+  "plans.list": {
+    rows: "plans",
+    columns: [
+      "id",
+      "requestsPerMinute",
+      "requestsPerDay",
+      ["alerts at", ({ alertPercents }: PlanView) => alertPercents?.map((each) => `${each}%`).join(" ")],
+      "keys",
+    ],
+  },
   "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
 };
 

@@ -16,12 +16,13 @@ export type {
   Facts,
   Limited,
   Policy,
+  Thresholds,
   TooCostly,
   Unknown,
   Verdict,
 } from "./core/decide.ts";
 export { type HeaderOptions, headersOf } from "./core/headers.ts";
-export type { HourUsage, ReachedThreshold, RefusedMinute, Report, Thresholds } from "./core/usage.ts";
+export type { HourUsage, ReachedThreshold, RefusedMinute, Report } from "./core/usage.ts";
 export {
   type Limit,
   perDay,

@@ -21,6 +21,7 @@ import {
   type Policy,
   type Request,
   settle,
+  type Thresholds,
   type Verdict,
 } from "./core/decide.ts";
 import { PolicyCache } from "./core/policy-cache.ts";
@@ -35,7 +36,6 @@ import {
   pendingReport,
   type Report,
   record,
-  type Thresholds,
   withReserve,
 } from "./core/usage.ts";
 import { countsOf, type Limit, type Quota, quotaAt, spend } from "./core/windows.ts";
@@ -241,7 +241,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const { lastBan } = counters.penalty;
     // A ban that began, or one that an operator has pardoned.
     const banChanged = lastBan !== before.penalty.lastBan;
-    const event = { begun: banChanged ? lastBan : null, thresholds: this.#thresholds };
+    const event = { begun: banChanged ? lastBan : null, thresholds: policy?.thresholds ?? this.#thresholds };
     const { outbox, hasNews } = this.#isReporting
       ? record(before.outbox, verdict, event, nowMs)
       : { outbox: before.outbox, hasNews: false };

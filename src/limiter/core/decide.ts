@@ -42,6 +42,9 @@ export type Credential = {
 /** Every request is answered as banned until the end of the block. */
 export type Block = { readonly endsAtMs: number; readonly reason: string | null };
 
+/** The window, and the shares of its limit in percent, at which a key is reported at once. */
+export type Thresholds = { readonly window: string; readonly percents: readonly number[] };
+
 /** The rules for the requests of a key. Only `limits` is required. */
 export type Policy = {
   readonly limits: readonly Limit[];
@@ -55,6 +58,8 @@ export type Policy = {
   /** The id of a ban for strikes that has been lifted. */
   readonly pardonedBan?: string | undefined;
   readonly facts?: Facts | undefined;
+  /** In place of the `thresholds` of the options. */
+  readonly thresholds?: Thresholds | undefined;
   /** Limits that replace `limits` when each of their windows begins, so that no window has two limits. */
   readonly later?: { readonly fromMs: number; readonly limits: readonly Limit[] } | undefined;
 };

@@ -5,7 +5,7 @@
  * Pure: `nowMs` is a parameter, and new values are returned.
  */
 import type { Ban } from "./bans.ts";
-import type { Counted, TooCostly, Verdict } from "./decide.ts";
+import type { Counted, Thresholds, TooCostly, Verdict } from "./decide.ts";
 import type { WindowView } from "./windows.ts";
 
 const MINUTE_MS = 60_000;
@@ -35,9 +35,6 @@ export type HourUsage = Figures & {
   /** The limit of each window, by its name, at the newest request. */
   readonly limits: Readonly<Record<string, number>>;
 };
-
-/** The window, and the shares of its limit in percent, at which a key is reported at once. */
-export type Thresholds = { readonly window: string; readonly percents: readonly number[] };
 
 /** The key has used this share of a window for the first time in the window and under this limit. */
 export type ReachedThreshold = {

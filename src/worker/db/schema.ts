@@ -14,6 +14,8 @@ export const plans = sqliteTable(
     id: text().primaryKey(),
     requestsPerMinute: integer("requests_per_minute"),
     requestsPerDay: integer("requests_per_day"),
+    /** JSON: the shares of a key's day, in percent, that cause an alert. */
+    alertPercents: text("alert_percents").default("[80,100]"),
     keyCount: integer("key_count").notNull().default(0),
     keysWithoutMinuteLimit: integer("keys_without_minute_limit").notNull().default(0),
     keysWithoutDayLimit: integer("keys_without_day_limit").notNull().default(0),

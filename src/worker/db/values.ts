@@ -25,8 +25,7 @@ export const STORED_ALERT_TYPES = [
   "ban.started",
   "ban.set",
   "ban.lifted",
-  "key.usage_80",
-  "key.usage_100",
+  "key.usage",
   "key.expiring",
   "owner.link",
 ] as const;

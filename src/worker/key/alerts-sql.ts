@@ -49,6 +49,6 @@ function insertOf(
   return sql`
     insert into alerts (id, type, key_id, at, text, data, next_attempt_at)
     select ${id}, ${type}, k.id, ${at}, 'Key ' || k.name || coalesce(' (' || k.owner_name || ')', '') || ' ' || ${says},
-      json_set(${data}, '$.keyId', k.id, '$.keyName', k.name, '$.ownerName', k.owner_name), ${at}
+      json_set(${data}, '$.keyId', k.id, '$.keyName', k.name, '$.owner', coalesce(k.owner_name, k.owner_email), '$.ownerEmail', k.owner_email), ${at}
     from api_keys k`;
 }

@@ -22,7 +22,7 @@ export function banStarted({ id, strikes, startedAtMs, endsAtMs }: Ban): NewAler
   };
 }
 
-/** An alert for each day, share and limit: after the limit was raised, the next 80 % are news. */
+/** An alert for each day, share and limit: after the limit was raised, the same share is news. */
 export function usageReached(
   keyId: string,
   { percent, window: { startMs, used, limit }, reachedAtMs }: ReachedThreshold,
@@ -30,7 +30,7 @@ export function usageReached(
   const day = dayName(startMs / 1000);
   return {
     id: `${keyId}:${day}:${percent}:${limit}`,
-    type: percent === 100 ? "key.usage_100" : "key.usage_80",
+    type: "key.usage",
     at: toUnixSeconds(reachedAtMs),
     says: `has used ${percent} % of its requests of ${day} (UTC): ${formatNumber(used)} of ${formatNumber(limit)}.`,
     data: { day, percent, used, limit },

@@ -20,9 +20,6 @@ import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.
 /** The name of a row beside the package's own row. */
 const BOOKMARK = "bookmark";
 
-/** The shares of a key's day that cause an alert at once. */
-const USAGE_THRESHOLDS = { window: "day", percents: [80, 100] };
-
 export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
   #bookmark: string | undefined;
 
@@ -30,7 +27,6 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
     super(ctx, env, {
       policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
-      thresholds: USAGE_THRESHOLDS,
       keep: true,
     });
     this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
@@ -110,6 +106,8 @@ function policyOf(row: KeyPolicyRow): Policy {
     blocked:
       row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
     pardonedBan: row.pardonedBanId ?? undefined,
+    // `loadKeyPolicy` read the JSON text of a plan.
+    thresholds: { window: "day", percents: JSON.parse(row.alertPercents ?? "[]") as number[] },
     facts: { plan: row.plan, mayCancel: row.mayCancel === 1 },
   };
 }

@@ -22,6 +22,8 @@ export type KeyPolicyRow = {
   readonly bannedUntil: number | null;
   readonly banReason: string | null;
   readonly pardonedBanId: string | null;
+  /** JSON: the shares of the day that cause an alert. */
+  readonly alertPercents: string | null;
   /** JSON: each secret's hash and expiry, or the key's expiry if that is earlier. 0: the secret has ended. */
   readonly secrets: string;
 };
@@ -40,7 +42,7 @@ export async function loadKeyPolicy(
   // later ends.
   const select = sql`
     select k.plan, k.status, k.may_cancel as mayCancel, k.banned_until as bannedUntil, k.ban_reason as banReason,
-      k.pardoned_ban_id as pardonedBanId,
+      k.pardoned_ban_id as pardonedBanId, p.alert_percents as alertPercents,
       exists (select 1 from limiters where key_id = k.id) as hasLimiter,
       ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
       ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,

@@ -57,6 +57,10 @@ const WRONG_BODIES: [call: string, body: object, problems: string[]][] = [
   ["keys.limit_temporarily", { days: null }, ["days: must be"]],
   ["bans.set", {}, ["seconds: is required", "reason: is required"]],
   ["plans.update", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
+  ["plans.update", { alertPercents: [80, 50] }, ["alertPercents: must be 1 to 5 whole numbers"]],
+  ["plans.update", { alertPercents: [50, 101] }, ["alertPercents: must be a whole number from 1 to 100"]],
+  ["plans.update", { alertPercents: [] }, ["alertPercents: must be 1 to 5 whole numbers"]],
+  ["plans.update", { alertPercents: [1, 2, 3, 4, 5, 6] }, ["alertPercents: must be 1 to 5 whole numbers"]],
   ["plans.update", { requestsPerDay: 43_200_001 }, ["requestsPerDay: must be a whole number"]],
 ];
 

@@ -337,6 +337,7 @@ function valuesOf({ type, choices, isNullable, byDefault }: Member): fc.Arbitrar
     if (byDefault === false) return fc.constant(true);
     if (type === "boolean") return fc.boolean();
     if (type === "integer") return fc.integer({ min: 1, max: 999_999 });
+    if (type === "array") return fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1 });
     return choices.length > 0 ? fc.constantFrom(...choices) : fc.string().filter((text) => text !== "none");
   };
   return isNullable ? fc.option<unknown>(values()) : values();

@@ -112,7 +112,8 @@ describe("an alert of a ban", () => {
         data: {
           keyId: id,
           keyName: "demo <!channel>",
-          ownerName: "Acme",
+          owner: "Acme",
+          ownerEmail: null,
           reason: "abuse",
           actor: "mo",
           endsAt: "2035-01-01T12:10:00Z",
@@ -175,7 +176,7 @@ describe("alerts of a key's usage", () => {
     expect((await received(1))[0]).toMatchObject({
       id: `${key.id}:2035-01-01:80:10`,
       body: {
-        type: "key.usage_80",
+        type: "key.usage",
         data: { keyId: key.id, used: 8, limit: 10, percent: 80, day: "2035-01-01" },
       },
     });
@@ -185,7 +186,7 @@ describe("alerts of a key's usage", () => {
     await cron();
     expect(receiver.received).toHaveLength(1);
     await use(2);
-    expect((await received(2))[1]?.body).toMatchObject({ type: "key.usage_100", data: { used: 10 } });
+    expect((await received(2))[1]?.body).toMatchObject({ type: "key.usage", data: { used: 10 } });
     setClock(T0 + DAY);
     await use(8);
     expect((await received(3))[2]?.id).toBe(`${key.id}:2035-01-02:80:10`);
@@ -196,8 +197,24 @@ describe("alerts of a key's usage", () => {
   it("have only the higher threshold when one request reaches both", async ({ expect }) => {
     const key = await watchedKey({ perDay: 1 });
     await app(LIST, { key: key.key });
-    await received(1);
-    expect(await stored()).toMatchObject([{ type: "key.usage_100" }]);
+    expect((await received(1))[0]?.body).toMatchObject({ type: "key.usage", data: { percent: 100 } });
+    expect(await stored()).toHaveLength(1);
+  });
+
+  it("come at the shares of the plan, from the next request on", async ({ expect }) => {
+    const key = await watchedKey({ plan: "business", perDay: 10 });
+    const percentsAt = async (alertPercents: readonly number[] | null, requests: number) => {
+      const { body } = await operator("PATCH", "/plans/business", { alertPercents });
+      expect(body).toMatchObject({ alertPercents, effective: "immediately" });
+      for (let i = 0; i < requests; i++) await app(LIST, { key: key.key });
+    };
+    await percentsAt([20, 50], 4);
+    expect((await received(1))[0]?.body).toMatchObject({ data: { percent: 20, used: 2 } });
+    await percentsAt([30], 1);
+    expect((await received(2))[1]?.body).toMatchObject({ data: { percent: 30, used: 5 } });
+    await percentsAt(null, 5);
+    expect(await stored()).toHaveLength(2);
+    await percentsAt([80, 100], 0);
   });
 
   it("come again under a raised limit", async ({ expect }) => {
@@ -219,7 +236,7 @@ describe("alerts of a key's usage", () => {
     await watch(key);
     setClock(T0 + MINUTE);
     await runDurableObjectAlarm(limiterOf(key.id));
-    expect(await stored()).toMatchObject([{ type: "key.usage_100" }]);
+    expect(await stored()).toMatchObject([{ type: "key.usage" }]);
   });
 });
 

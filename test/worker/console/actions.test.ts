@@ -247,6 +247,12 @@ describe("a change with a preview", () => {
     },
     {
       path: "/console/plans/pro",
+      fields: { alertPercents: "50, 90" },
+      does: "Set alerts for pro",
+      says: /at 80, 100 % → at 50, 90 % of the day/,
+    },
+    {
+      path: "/console/plans/pro",
       fields: { requestsPerDay: "5" },
       does: "Set 5 a day for pro",
       says: /10,000 → 5, for \d+ of \d+ keys.*[1-9]\d* keys? used 5 requests or more/s,

@@ -14,6 +14,7 @@ const PRO: v.InferInput<typeof planView> = {
   id: "pro",
   requestsPerMinute: 300,
   requestsPerDay: 10_000,
+  alertPercents: [80, 100],
   keys: 12,
   version: 1,
 };
@@ -23,7 +24,7 @@ export const planCalls = {
     id: "plans.list",
     route: "GET /plans",
     summary: "List the plans",
-    description: "Each plan has its limits and the number of its keys.",
+    description: "Each plan has its limits, the number of its keys, and when they cause alerts.",
     query: v.strictObject({ format }),
     answer: planList,
     example: { answer: { plans: [PRO] } },
@@ -35,7 +36,7 @@ export const planCalls = {
     id: "plans.show",
     route: "GET /plans/:id",
     summary: "Show a plan",
-    description: "Its limits, and the number of its keys.",
+    description: "Its limits, the number of its keys, and when they cause alerts.",
     answer: planView,
     example: { answer: PRO },
     run: ({ env, id }) => requireTarget(openDatabase(env.DB), planTarget(id)),
@@ -44,7 +45,7 @@ export const planCalls = {
   update: call({
     id: "plans.update",
     route: "PATCH /plans/:id",
-    summary: "Change the limits of a plan",
+    summary: "Change the limits of a plan, or when its keys cause alerts",
     says: PLANS_SAY["plans.update"],
     description:
       "Members that are absent stay as they are. Null removes a limit: then each key of the plan must have its own.",

@@ -7,14 +7,12 @@ import { counted, formatNumber, formatTime } from "../../text/format.ts";
 import { type ChangeInput, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
 import { refreshAtOnce } from "../refresh-limiters.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";
-import { LIMITS, limitChange, type updatedPlan } from "./schema.ts";
+import { alertsAt, LIMITS, limitChange, type PlanUpdate, type updatedPlan } from "./schema.ts";
 import { countKeysOver, findRelyingKeys, type LimitChanges, planTarget } from "./sql.ts";
 
 const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
 
-export async function updatePlan(
-  input: ChangeInput<LimitChanges>,
-): Promise<v.InferOutput<typeof updatedPlan>> {
+export async function updatePlan(input: ChangeInput<PlanUpdate>): Promise<v.InferOutput<typeof updatedPlan>> {
   const { env, id, body } = input;
   refuseNoChange(body);
   const updated = make(input, planTarget(id), {
@@ -22,14 +20,14 @@ export async function updatePlan(
     before: Object.keys(body),
     after: body,
     // The database refuses to remove a limit that a key relies on.
-    statements: [updateRow(plans, id, body)],
+    statements: [updateRow(plans, id, { ...body, alertPercents: jsonOf(body.alertPercents) })],
   });
   const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   return { ...now, effective: await refreshAtOnce(env, { plan: id }) };
 }
 
 /** D1 has only the requests of hours that limiters have reported, so the preview says until when. */
-export async function previewPlan(input: ChangeInput<LimitChanges>): Promise<string[]> {
+export async function previewPlan(input: ChangeInput<PlanUpdate>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   refuseNoChange(body);
   const db = openDatabase(env.DB);
@@ -45,6 +43,8 @@ export async function previewPlan(input: ChangeInput<LimitChanges>): Promise<str
       `${limitChange(name, plan[name], limit)}, for ${without}: the keys without a limit of their own.`,
     ];
   });
+  if (body.alertPercents !== undefined)
+    changes.push(`Alerts: ${alertsAt(plan.alertPercents)} → ${alertsAt(body.alertPercents)} of the day.`);
   const { requestsPerDay: limit } = body;
   if (typeof limit !== "number" || limit >= (plan.requestsPerDay ?? 0)) return changes;
   const over = await countKeysOver(db, id, limit, author.at);
@@ -54,6 +54,10 @@ export async function previewPlan(input: ChangeInput<LimitChanges>): Promise<str
     ...changes,
     `${counted(over, "key")} used ${used}: further requests are refused until midnight UTC.`,
   ];
+}
+
+function jsonOf(value: PlanUpdate["alertPercents"]): string | null | undefined {
+  return value ? JSON.stringify(value) : value;
 }
 
 function refuseNoChange(body: LimitChanges): void {

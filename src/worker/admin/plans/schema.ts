@@ -2,9 +2,24 @@
 import * as v from "valibot";
 import { formatNumber } from "../../text/format.ts";
 import { count, effective, limitOrNull, version } from "../http/answer-schemas.ts";
-import { limits } from "../http/schemas.ts";
+import { limits, wholeNumber } from "../http/schemas.ts";
 
-export const planUpdate = v.strictObject(limits);
+const PERCENTS = "must be 1 to 5 whole numbers from 1 to 100, the lowest first";
+const alertPercents = v.pipe(
+  v.array(wholeNumber(1, 100), PERCENTS),
+  v.minLength(1, PERCENTS),
+  v.maxLength(5, PERCENTS),
+  v.check((percents) => percents.every((each, i) => i === 0 || each > (percents[i - 1] ?? 0)), PERCENTS),
+);
+const ALERTS_AT = "The shares of a key's day, in percent, that send an alert. Null: none.";
+
+export const planUpdate = v.strictObject({
+  ...limits,
+  alertPercents: v.optional(
+    v.pipe(v.nullable(alertPercents), v.description(ALERTS_AT), v.metadata({ kind: "numbers" })),
+  ),
+});
+export type PlanUpdate = v.InferOutput<typeof planUpdate>;
 
 export const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
 export type Limit = (typeof LIMITS)[number];
@@ -14,6 +29,11 @@ const TITLES = { requestsPerMinute: "Requests per minute", requestsPerDay: "Requ
 export function limitChange(limit: Limit, before: number | null, after: number | null): string {
   const [was, is] = [before, after].map((value) => (value === null ? "none" : formatNumber(value)));
   return `${TITLES[limit]}: ${was} → ${is}`;
+}
+
+/** `at 80, 100 %` */
+export function alertsAt(percents: readonly number[] | null): string {
+  return percents === null ? "none" : `at ${percents.join(", ")} %`;
 }
 
 /** `600 a minute, 10,000 a day`, of the limits that are there. */
@@ -31,6 +51,7 @@ export const planView = v.strictObject({
   id: v.string(),
   requestsPerMinute: planLimit,
   requestsPerDay: planLimit,
+  alertPercents: v.pipe(v.nullable(v.array(count)), v.description(ALERTS_AT)),
   keys: v.pipe(count, v.description("How many keys the plan has, without revoked ones.")),
   version,
 });

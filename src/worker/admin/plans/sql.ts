@@ -11,20 +11,27 @@ type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
 export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
 
 const SELECT = sql`
-  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, key_count as keys, version
+  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, alert_percents as alertPercents, key_count as keys, version
   from plans`;
 
 export async function listPlans(db: Database): Promise<PlanView[]> {
-  return db.all<PlanView>(sql`${SELECT} order by requests_per_minute nulls last, id`);
+  return (await db.all<PlanRow>(sql`${SELECT} order by requests_per_minute nulls last, id`)).map(toPlanView);
 }
 
-export function planTarget(id: string): Target<PlanView, PlanView> {
+/** A plan whose shares are JSON text. */
+type PlanRow = Omit<PlanView, "alertPercents"> & { readonly alertPercents: string | null };
+
+function toPlanView({ alertPercents, ...plan }: PlanRow): PlanView {
+  return { ...plan, alertPercents: alertPercents === null ? null : JSON.parse(alertPercents) };
+}
+
+export function planTarget(id: string): Target<PlanRow, PlanView> {
   return {
     object: id,
     row: sql`plans where id = ${id}`,
-    members: getTableColumns(plans),
+    members: { ...getTableColumns(plans), alertPercents: sql`json(alert_percents)` },
     select: sql`${SELECT} where id = ${id}`,
-    view: (plan) => plan,
+    view: toPlanView,
     missing: "No plan has this id.",
   };
 }

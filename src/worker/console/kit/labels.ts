@@ -6,6 +6,7 @@ import { wordsOf } from "../../text/says.ts";
 /** One member has one label in each form. */
 const LABELS: Readonly<Record<string, string>> = {
   actor: "Who",
+  alertPercents: "Alerts at percent of the day",
   allowBackwards: "The status may go back",
   "allow-backwards": "Let a status go back, as from shipped to pending",
   "allow-rounded": "Load numbers that a program may have rounded",

@@ -49,6 +49,11 @@ function sentOf(schema: ObjectSchema, name: string, typed: FormTexts): unknown {
   if (base === "boolean") return isEmpty ? null : text === "true";
   if (base === "number") return isEmpty ? null : numberIn(text, Number(typed[`${name}.unit`] ?? 1));
   if (isEmpty && isNullable) return null;
+  if (kind === "numbers")
+    return text
+      .split(/[\s,]+/)
+      .filter(Boolean)
+      .map((each) => numberIn(each, 1));
   return kind === "time" ? timeIn(text.trim()) : text;
 }
 

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
-import { LIMITS, limitsInWords, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
+import { alertsAt, LIMITS, limitsInWords, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted } from "../../../text/format.ts";
@@ -56,7 +56,12 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
           c.var.mayOnlyRead ? (
             <div class="panel">
               <Head plan={plan} />
-              <Definitions facts={LIMITS.map((name) => [labelOf(name), plan[name] ?? "–"])} />
+              <Definitions
+                facts={[
+                  ...LIMITS.map((name) => [labelOf(name), plan[name] ?? "–"] as const),
+                  ["Alerts", alertsAt(plan.alertPercents)],
+                ]}
+              />
             </div>
           ) : (
             <PlanForm plan={plan} failure={failure?.action === plan.id ? failure : undefined} />
@@ -76,6 +81,8 @@ function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
   );
 }
 
+const OWN = { alertPercents: { hint: "As in 80, 100. Empty: none." } };
+
 function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure: Failure | undefined }) {
   const { id, version } = plan;
   const shown = textsOf(planUpdate, plan);
@@ -85,7 +92,14 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
       <Head plan={plan} />
       <FailureNotice failure={failure} />
       <Basis version={version} texts={shown} kept={failure?.kept} />
-      <Fields schema={planUpdate} form={id} names={[LIMITS]} texts={shown} failure={failure} />
+      <Fields
+        schema={planUpdate}
+        form={id}
+        names={[LIMITS, "alertPercents"]}
+        own={OWN}
+        texts={shown}
+        failure={failure}
+      />
       <FormButtons failure={failure} tone="" back={failure && "/console/plans"}>
         Preview
       </FormButtons>
@@ -98,7 +112,7 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
       <PreviewPanel
         preview={failure.preview}
         action={action}
-        button={`Set ${limitsInWords(failure.preview.body)} for ${id}`}
+        button={`Set ${limitsInWords(failure.preview.body) || "alerts"} for ${id}`}
         back="/console/plans"
       />
     </div>
