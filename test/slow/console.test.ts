@@ -253,6 +253,21 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await plain.close();
   });
 
+  it("what the buttons of a customer are for: all keys, or the ticked ones", async ({ expect }) => {
+    for (const name of ["first", "second"]) await newKey(`ticked ${name}`, { ownerName: "Ticked" });
+    const { page } = await signInTo(browser, service, "/console/customers/Ticked");
+    const bar = page.locator(".tick-bar");
+    expect(await bar.textContent()).toContain("With all keys");
+    await page.getByLabel("Tick ticked first").check();
+    expect(await bar.textContent()).toContain("With 1 key");
+    await submit(page, page.getByRole("button", { name: "Disable" }));
+    await submit(page, page.getByRole("button", { name: "Disable 1 key" }));
+    expect(await page.getByRole("status").textContent()).toContain("1 key is disabled");
+    await page.goto(new URL("/console/keys?search=ticked", service.url).href);
+    expect(await page.getByRole("button", { name: "Disable" }).isDisabled()).toBe(true);
+    await page.close();
+  });
+
   it("a count of the ticked orders, and a tick for a whole page", async ({ expect }) => {
     const orders = [601, 602].map((id) => ({ id, petId: 600 }));
     await service.admin("PUT", "/orders", [...orders, { id: 603, petId: 600, status: "delivered" }]);
@@ -393,7 +408,9 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     await desk.page.getByRole("link", { name: "listed 39" }).scrollIntoViewIfNeeded();
     const head = await desk.page.getByRole("columnheader", { name: "Name" }).boundingBox();
     const bar = await desk.page.getByRole("banner").boundingBox();
-    expect([bar?.y, head?.y]).toEqual([0, bar?.height]);
+    const ticks = await desk.page.locator(".tick-bar").boundingBox();
+    expect([bar?.y, ticks?.y]).toEqual([0, bar?.height]);
+    expect(head?.y).toBe((ticks?.y ?? 0) + (ticks?.height ?? 0));
     const phone = await signInTo(browser, service, "/console/keys?search=listed", { screen: "phone" });
     expect((await phone.page.getByRole("banner").boundingBox())?.height).toBe(60);
     const rows = await phone.page.getByRole("table", { name: "Keys" }).boundingBox();
