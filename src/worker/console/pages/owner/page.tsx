@@ -124,18 +124,16 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
           ],
           [
             "Secrets",
-            <ul>
-              {key.secrets.map(({ hint, expiresAt }) => (
-                <li>
-                  ends with <code>{hint.slice(-4)}</code>
-                  {expiresAt !== null && (
-                    <>
-                      , valid until <Time iso={expiresAt} />
-                    </>
-                  )}
-                </li>
-              ))}
-            </ul>,
+            key.secrets.map(({ hint, expiresAt }) => (
+              <div>
+                ends with <code>{hint.slice(-4)}</code>
+                {expiresAt !== null && (
+                  <>
+                    , valid until <Time iso={expiresAt} />
+                  </>
+                )}
+              </div>
+            )),
           ],
           ...(key.mayCancel ? [] : [["Orders", "may be listed, not cancelled"] as const]),
           ["The key ends", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
