@@ -547,12 +547,71 @@ describe("the list of orders", () => {
     await insertOrders({ id });
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
     const path = `/console/orders/${id}`;
-    expect((await post(`${path}/ship`)).headers.get("Location")).toBe(path);
+    expect((await post(`${path}/ship`)).status).toBe(303);
+    expect((await post(`${path}/ship`)).headers.get("Location")).toBe(path); // nothing was shipped
     const page = await (await get(path)).text();
     expect(page).toContain(">shipped<");
     expect(page).not.toMatch(/\/ship"|allowBackwards/);
     const refused = await post(`${path}/edit`, { status: "pending" });
     expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining("allowBackwards")]);
+  });
+});
+
+describe("the undo of a change of orders and plans", () => {
+  const stored = (id: string) =>
+    env.DB.prepare("select quantity, ship_date, complete, status from orders where id = ?").bind(id).first();
+
+  it.for([
+    { action: "ship", fields: {} },
+    {
+      action: "edit",
+      fields: { status: "delivered", quantity: "", complete: "true", shipDate: "2035-02-03 04:05" },
+    },
+  ])("brings back an order after $action, and no later state", async ({ action, fields }, { expect }) => {
+    const id = newOrderId();
+    await insertOrders({ id, quantity: "3", shipDate: "2035-01-02T03:04:05.678Z", status: "processing" });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const before = await stored(id);
+    const done = await post(`/console/orders/${id}/${action}`, fields);
+    expect(await stored(id)).not.toEqual(before);
+    const undo = formOn(await (await get(done.headers.get("Location") ?? "")).text(), "Undo");
+    expect((await post(undo.path, undo.fields)).status).toBe(303);
+    expect(await stored(id)).toEqual(before);
+    expect((await post(undo.path, undo.fields)).status).toBe(412);
+  });
+
+  it("brings back a plan", async ({ expect }) => {
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const stored = () =>
+      env.DB.prepare("select requests_per_minute, alert_percents from plans where id = 'free'").first();
+    const before = await stored();
+    const fields = { requestsPerMinute: "61", alertPercents: "", apply: "true" };
+    const done = await post("/console/plans/free", fields);
+    expect(await stored()).toEqual({ requests_per_minute: 61, alert_percents: null });
+    const undo = formOn(await (await get(done.headers.get("Location") ?? "")).text(), "Undo");
+    expect((await post(undo.path, undo.fields)).status).toBe(303);
+    expect(await stored()).toEqual(before);
+  });
+
+  it("is not needed for more than ten orders that were ticked by mistake: the page asks", async ({
+    expect,
+  }) => {
+    const ids = Array.from({ length: 11 }, newOrderId);
+    await insertOrders(...ids.map((id) => ({ id })));
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const send = async (sent: readonly string[], sure: readonly string[] = []) => {
+      const form = new FormData();
+      for (const id of sent) form.append("ids", id);
+      for (const value of sure) form.append("sure", value);
+      return (await post("/console/orders", form)).text();
+    };
+    const asked = await send(ids);
+    expect(formOn(asked, "Ship 11 orders").fields).toMatchObject({ sure: "true", ids: ids[10] });
+    expect(await stored(ids[0] ?? "")).toMatchObject({ status: "pending" });
+    expect(await send(ids, ["true"])).toContain("11 orders shipped.");
+    const ten = Array.from({ length: 10 }, newOrderId);
+    await insertOrders(...ten.map((id) => ({ id })));
+    expect(await send(ten)).toContain("10 orders shipped.");
   });
 });
 

@@ -16,8 +16,9 @@ import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/t
 import { type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { type FormTexts, textsOf } from "../../kit/members.ts";
-import { APPLY, HiddenFields, PreviewPanel } from "../../kit/preview.tsx";
+import { APPLY, PreviewPanel } from "../../kit/preview.tsx";
 import { Basis, Check } from "../../kit/ui.tsx";
+import { UndoForm } from "../../kit/undo.tsx";
 import { KeyFields } from "./key-fields.tsx";
 
 /** A key as its page shows it. */
@@ -313,17 +314,14 @@ export function hasMade({ call, status }: Action, change: AuditView): boolean {
 /** `change` is the last change of the key. */
 type UndoProps = { readonly keyView: KeyView; readonly action: Action; readonly change: AuditView };
 
-/** The form has the version that the action left, so it undoes no later change. */
-export function UndoForm({ keyView, action, change }: UndoProps) {
+export function UndoAction({ keyView, action, change }: UndoProps) {
   const undo = action.undo?.((change.before ?? {}) as KeyBefore); // `make` wrote it
   if (undo === undefined) return null;
   return (
-    <form method="post" action={addressOfAction(keyView, undo.action)}>
-      <Basis version={keyView.version} />
-      <HiddenFields typed={{ ...undo.typed, ...APPLY }} />
-      <button type="submit" class="button small">
-        Undo
-      </button>
-    </form>
+    <UndoForm
+      action={addressOfAction(keyView, undo.action)}
+      version={keyView.version}
+      typed={{ ...undo.typed, ...APPLY }}
+    />
   );
 }

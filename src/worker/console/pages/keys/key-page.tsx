@@ -45,7 +45,7 @@ import {
   hasMade,
   permanentLimit,
   type ShownKey,
-  UndoForm,
+  UndoAction,
 } from "./key-actions.tsx";
 import { REGIONS } from "./key-fields.tsx";
 import { Problems } from "./key-problems.tsx";
@@ -190,7 +190,7 @@ function ActionDone({ c, keyView, events }: ActionDoneProps) {
   if (action === undefined || change === undefined || !hasMade(action, change)) return null;
   return (
     <Done call={action.call} subject="The key" change={change} effective={effectIn(c)}>
-      {!c.var.mayOnlyRead && <UndoForm keyView={keyView} action={action} change={change} />}
+      {!c.var.mayOnlyRead && <UndoAction keyView={keyView} action={action} change={change} />}
     </Done>
   );
 }

@@ -10,13 +10,15 @@ import { UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { queryOf, receiveForm } from "../../kit/forms.ts";
+import { addressOf, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, Notice, Table, Time } from "../../kit/ui.tsx";
 import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 
 const PATH = "/console/orders";
+/** More orders are shipped only after a question. */
+const MAX_UNASKED = 10;
 const CANCELLED = `${PATH}/cancelled`;
 const ORDERS_PER_PAGE = 50;
 const BY_DEFAULT = { direction: "desc" };
@@ -45,7 +47,9 @@ export const orderListPages = new Hono<AppEnv>()
       "ship",
       (context, failure) => showOrders(context, { failure }),
       async () => {
-        const ids = (await receiveForm(c)).getAll("ids");
+        const form = await receiveForm(c);
+        const ids = form.getAll("ids").map(String);
+        if (ids.length > MAX_UNASKED && form.get("sure") === null) return askToShip(c, ids);
         if (ids.length === 0) throw invalidRequest("Tick the orders to ship.");
         const body = checked(c.env, orderShipment, { ids });
         return showOrders(c, { shipment: await orderCalls.ship.run(inputOf(c, { body })) });
@@ -91,6 +95,30 @@ function Actions({ c }: { readonly c: ConsoleContext }) {
       <CsvLink c={c} />
       {!c.var.mayOnlyRead && LOAD}
     </>
+  );
+}
+
+/** The form is sent to the address of the list, as the form before it. */
+function askToShip(c: ConsoleContext, ids: readonly string[]) {
+  const orders = counted(ids.length, "order");
+  return page(
+    c,
+    { title: `Ship ${orders}?` },
+    <form method="post" class="panel">
+      <p>Shipped orders cannot be cancelled. An order that has left the store meanwhile stays as it is.</p>
+      <input type="hidden" name="sure" value="true" />
+      {ids.map((id) => (
+        <input type="hidden" name="ids" value={id} />
+      ))}
+      <div class="row">
+        <button type="submit" class="button primary">
+          Ship {orders}
+        </button>
+        <a class="button" href={addressOf(c.req.path, c.req.query())}>
+          Cancel
+        </a>
+      </div>
+    </form>,
   );
 }
 

@@ -1,6 +1,7 @@
 /** `/console/orders/{id}` shows an order and its history, and changes, ships or deletes the order. */
 import { type Context, Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
+import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
 import { orderShipment, orderUpdate } from "../../../admin/orders/schema.ts";
@@ -14,6 +15,7 @@ import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
 import { Badge, Basis, Check, Definitions, Time } from "../../kit/ui.tsx";
+import { textsBefore, UndoForm } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -31,8 +33,11 @@ export const orderPages = new Hono<AppEnv>()
   .post("/:id/ship", (c) =>
     answerForm(c, "ship", showOrder, async () => {
       const id = c.req.param("id");
-      await orderCalls.ship.run(inputOf(c, { body: checked(c.env, orderShipment, { ids: [id] }) }));
-      return c.redirect(`/console/orders/${id}`, 303);
+      const body = checked(c.env, orderShipment, { ids: [id] });
+      const { shipped } = await orderCalls.ship.run(inputOf(c, { body }));
+      if (shipped.length === 0) return c.redirect(`/console/orders/${id}`, 303);
+      const order = toShown<ShownOrder>(await orderCalls.show.run(inputOf(c, { id })));
+      return c.redirect(doneAddress(`/console/orders/${id}`, "ship", order), 303);
     }),
   )
 
@@ -71,7 +76,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
     },
     <>
       <FailureNotice failure={failure} />
-      {isDone(c, "edit", order) && <Done call={orderCalls.update} subject="The order" change={audit[0]} />}
+      <OrderDone c={c} order={order} change={audit[0]} />
       <div class="columns">
         <section>
           <h2>Order</h2>
@@ -89,6 +94,27 @@ async function showOrder(c: OrderContext, failure?: Failure) {
         </ol>
       </section>
     </>,
+  );
+}
+
+type DoneProps = {
+  readonly c: OrderContext;
+  readonly order: ShownOrder;
+  readonly change: AuditView | undefined;
+};
+
+/** A load changes orders without an entry of each: then the version is another. */
+function OrderDone({ c, order, change }: DoneProps) {
+  const call = [orderCalls.ship, orderCalls.update].find(({ id }) => id === change?.call);
+  const isShown = ["ship", "edit"].some((name) => isDone(c, name, order));
+  if (call === undefined || change === undefined || !isShown) return null;
+  const typed = { ...textsBefore(change), allowBackwards: "true" };
+  return (
+    <Done call={call} subject="The order" change={change}>
+      {!c.var.mayOnlyRead && (
+        <UndoForm action={`/console/orders/${order.id}/edit`} version={order.version} typed={typed} />
+      )}
+    </Done>
   );
 }
 

@@ -13,8 +13,9 @@ import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/fo
 import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
+import { APPLY, PreviewPanel, previewOf } from "../../kit/preview.tsx";
 import { Basis, Definitions } from "../../kit/ui.tsx";
+import { textsBefore, UndoForm } from "../../kit/undo.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -45,7 +46,15 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
           subject={`The plan ${changed.id}`}
           change={audit[0]}
           effective={effectIn(c)}
-        />
+        >
+          {!c.var.mayOnlyRead && audit[0] && (
+            <UndoForm
+              action={`/console/plans/${changed.id}`}
+              version={changed.version}
+              typed={{ ...textsBefore(audit[0]), ...APPLY }}
+            />
+          )}
+        </Done>
       )}
       <p class="muted">
         The request limits of each plan. A key's own limits override those of its plan. An empty limit: each

@@ -1,0 +1,28 @@
+/** Undoes the last change with the form of that change: its audit entry has the members as they were. */
+import type { AuditView } from "../../admin/audit/schema.ts";
+import { membersOf } from "../../text/says.ts";
+import type { FormTexts } from "./members.ts";
+import { HiddenFields } from "./preview.tsx";
+import { Basis } from "./ui.tsx";
+
+/** Returns the members before the change as a form sends them, with all digits of times. */
+export function textsBefore({ before }: AuditView): FormTexts {
+  return Object.fromEntries(
+    Object.entries(membersOf(before)).map(([name, value]) => [name, String(value ?? "")]),
+  );
+}
+
+type Props = { readonly action: string; readonly version: number | string; readonly typed: FormTexts };
+
+/** `version` is what the change has left, so the form undoes no later change. */
+export function UndoForm({ action, version, typed }: Props) {
+  return (
+    <form method="post" action={action}>
+      <Basis version={version} />
+      <HiddenFields typed={typed} />
+      <button type="submit" class="button small">
+        Undo
+      </button>
+    </form>
+  );
+}
