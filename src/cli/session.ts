@@ -37,10 +37,20 @@ export async function keyId({ access }: Session, ref: string): Promise<string> {
   if (isKeyId(ref)) return ref;
   const { body } = await call<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });
   const [key, ...others] = body.keys;
-  if (key === undefined) throw new CliError(`No key has this id, name or end: ${ref}`, { code: "not_found" });
-  if (others.length === 0) return key.id;
-  const candidates = body.keys.map(({ id, name, plan, status }) => `\n  ${id}  ${name} (${plan}, ${status})`);
-  throw new CliError(`Several keys fit ${ref}:${candidates.join("")}`, { code: "several_keys" });
+  if (key !== undefined && others.length === 0) return key.id;
+  if (key !== undefined)
+    throw new CliError(`Several keys fit ${ref}:${linesOf(body.keys)}`, { code: "several_keys" });
+  // No command takes a part of a name: it would change another key when a second one has that part.
+  const query = { search: ref, sort: "name", limit: 10 };
+  const { keys, next } = (await call<KeyPage>(access, "GET /keys", { query })).body;
+  const near = keys.length > 0 && ` These have it as a part:${linesOf(keys)}${next === null ? "" : "\n  …"}`;
+  throw new CliError(`No key has this id, name or end: ${ref}.${near || ""}`, { code: "not_found" });
+}
+
+type KeyPage = { readonly keys: readonly KeyView[]; readonly next: string | null };
+
+function linesOf(keys: readonly KeyView[]): string {
+  return keys.map(({ id, name, plan, status }) => `\n  ${id}  ${name} (${plan}, ${status})`).join("");
 }
 
 /** Returns the id of a key, a plan or an order. `orders` stands for loads. */

@@ -156,12 +156,13 @@ describe.skipIf(executablePath === undefined)("what was typed wrong", () => {
     await newKey("twin two");
     const { page } = await signInTo(browser, service, "/console");
     await search(page, "twin");
-    expect(pathOf(page)).toBe("/console/keys?search=twin");
-    expect(await rowOf(page, "Keys", "twin")).toMatch(/twin one .*twin two /);
-    await search(page, "nobody has this name");
+    expect(pathOf(page)).toBe("/console/find?text=twin");
+    expect(await textOf(page)).toMatch(/key twin one .*\nkey twin two /);
+    expect(await search(page, "nobody has this name")).toBe(200);
+    await submit(page, page.getByRole("main").getByRole("link", { name: "Search in all keys" }));
     expect(await textOf(page)).toContain("No key matches.");
     const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
-    expect(await search(page, unknown)).toBe(404);
+    expect(await search(page, unknown)).toBe(200);
     expect(page.url()).not.toContain("sok_");
     expect(await textOf(page)).toContain("No key has this secret.");
     await page.close();
@@ -172,11 +173,11 @@ describe.skipIf(executablePath === undefined)("the keyboard alone", () => {
   it("searches from anywhere by the key /", async ({ expect }) => {
     const { path } = await newKey("by keyboard");
     const { page } = await signInTo(browser, service, "/console/plans");
-    await page.keyboard.press("/");
+    await page.keyboard.press("Control+k");
     await page.keyboard.type("by keyboard");
     await leave(page, () => page.keyboard.press("Enter"));
     expect(pathOf(page)).toBe(path);
-    const field = page.getByLabel("Search", { exact: true });
+    const field = page.getByLabel("Find", { exact: true });
     await field.focus();
     await page.keyboard.press("/");
     expect(await field.inputValue()).toBe("/");
@@ -308,18 +309,20 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     const secret = await secretOn(page);
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
 
-    // A script asks for suggestions 200 ms after a letter, but not for those of a secret.
-    await page.getByLabel("Search", { exact: true }).fill(secret);
+    // A script sends the text 200 ms after a letter, and no address has it.
+    await page.getByLabel("Find", { exact: true }).fill(secret);
     await page.waitForTimeout(400);
     expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
-    await page.getByLabel("Search", { exact: true }).fill("");
-    await page.getByLabel("Search", { exact: true }).pressSequentially("suggested");
-    const suggestion = page.locator("datalist option");
-    await suggestion.waitFor({ state: "attached" });
-    expect([await suggestion.getAttribute("value"), await suggestion.textContent()]).toEqual([
-      "Suggested One",
-      "Grace",
-    ]);
+    await page.getByLabel("Find", { exact: true }).fill("");
+    await page.getByLabel("Find", { exact: true }).pressSequentially("suggested");
+    await page.getByRole("option", { name: "Suggested One" }).waitFor();
+    await page.getByLabel("Find", { exact: true }).fill("grace");
+    await page.getByRole("option", { name: /^Grace customer/ }).waitFor();
+    expect(await axeViolations(page)).toEqual([]);
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("ArrowDown");
+    await leave(page, () => page.keyboard.press("Enter"));
+    expect(pathOf(page)).toBe("/console/customers/Grace");
 
     await search(page, "copied");
     expect(asked).toHaveLength(1);

@@ -1,6 +1,7 @@
-/** What scripts add to the pages: charts, copy buttons, counted ticks, times, suggestions, the key `/`. */
+/** What scripts add to the pages: charts, copy buttons, counted ticks, times, the field that finds. */
 import { counted, formatRelative } from "../../worker/text/format.ts";
 import { drawCharts } from "./chart.ts";
+import { type Found, findWhileTyping, whileTyping } from "./find.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */
 function addCopyButtons(): void {
@@ -26,6 +27,15 @@ function askBeforeLeaving(secret: HTMLElement): void {
 
 function askFirst(event: BeforeUnloadEvent): void {
   event.preventDefault();
+}
+
+/** On a phone the navigation scrolls. After `scrollIntoView` the Tab key would begin there. */
+function showWhereOneIs(): void {
+  const nav = document.querySelector(".bar nav");
+  const link = nav?.querySelector("[aria-current]")?.getBoundingClientRect();
+  if (!nav || !link) return;
+  const { left, width } = nav.getBoundingClientRect();
+  nav.scrollLeft += link.left + link.width / 2 - (left + width / 2);
 }
 
 function keepTimes(): void {
@@ -88,8 +98,6 @@ function addLocalTimes(): void {
   }
 }
 
-const PAUSE_MS = 200;
-
 /** A plan without a limit demands that of the key: the choice has the names of the fields. */
 function markDemanded(choice: HTMLSelectElement): void {
   const demands: Record<string, string[]> = JSON.parse(choice.dataset.demands ?? "{}");
@@ -105,40 +113,17 @@ function markDemanded(choice: HTMLSelectElement): void {
   addEventListener("pageshow", show); // a browser that goes back restores the choice
 }
 
-type Suggestion = { readonly name: string; readonly owner: string };
-
-/** A secret is not sent while it is typed: the address of a request can be logged. */
-function suggest(
-  field: HTMLInputElement,
-  list: HTMLElement,
-  optionsOf: (found: readonly Suggestion[]) => HTMLOptionElement[],
-): void {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const show = async () => {
-    const text = field.value.trim();
-    if (text.length < 2 || text.includes("sok_")) return;
-    const response = await fetch(`/console/suggestions?text=${encodeURIComponent(text)}`);
-    if (!response.ok) return;
-    const found: Suggestion[] = await response.json();
-    list.replaceChildren(...optionsOf(found));
+/** Suggests the customers whose names have the text. */
+function suggestOwners(list: HTMLElement): (found: readonly Found[]) => void {
+  return (found) => {
+    const owners = found.filter(({ kind }) => kind === "customer");
+    // The page has suggestions of its own until then.
+    if (owners.length > 0)
+      list.replaceChildren(...owners.map(({ name, detail }) => new Option(detail, name)));
   };
-  field.addEventListener("input", () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => void show(), PAUSE_MS);
-  });
 }
 
-function focusOnSlash(field: HTMLInputElement): void {
-  document.addEventListener("keydown", (event) => {
-    const isTyping = event.target instanceof Element && event.target.matches("input, select, textarea");
-    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey || isTyping) return;
-    event.preventDefault();
-    field.focus();
-  });
-}
-
-// On a phone the navigation scrolls.
-document.querySelector(".bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+showWhereOneIs();
 addCopyButtons();
 const secret = document.getElementById("secret");
 if (secret) askBeforeLeaving(secret);
@@ -149,15 +134,5 @@ for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTi
 const choice = document.querySelector<HTMLSelectElement>("[data-demands]");
 if (choice) markDemanded(choice);
 const owner = document.querySelector<HTMLInputElement>("input[name=ownerName]");
-if (owner?.list) {
-  suggest(owner, owner.list, (found) => {
-    const names = new Set(found.flatMap((key) => key.owner || []));
-    return [...names].map((name) => new Option("", name));
-  });
-}
-const field = document.querySelector<HTMLInputElement>(".bar input[type=search]");
-const list = document.getElementById("suggestions");
-if (field && list) {
-  suggest(field, list, (found) => found.map(({ name, owner }) => new Option(owner, name)));
-  focusOnSlash(field);
-}
+if (owner?.list) whileTyping(owner, suggestOwners(owner.list));
+findWhileTyping();

@@ -33,7 +33,7 @@ const SESSION_SECONDS = 12 * HOUR_SECONDS;
 const IDLE_SECONDS = 2 * HOUR_SECONDS;
 /** So that most pages cost no write. */
 const SEEN_AGAIN_AFTER_SECONDS = 300;
-const READS = /^((GET|HEAD) |POST \/console\/search$)/;
+const READS = /^((GET|HEAD) |POST \/console\/find$)/;
 
 /** Without a session, a page is the form for signing in, and a change is refused. */
 export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {

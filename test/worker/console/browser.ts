@@ -20,8 +20,8 @@ export async function browserWith(token: string, replaced: Partial<Bindings> = {
   return {
     cookie,
     get: (path: string) => app(path, { headers: { Cookie: cookie } }),
-    post: (path: string, fields: Record<string, string> | FormData = {}) =>
-      post(path, fields, { Cookie: cookie }),
+    post: (path: string, fields: Record<string, string> | FormData = {}, headers: HeadersInit = {}) =>
+      post(path, fields, { Cookie: cookie, ...headers }),
   };
 }
 

@@ -246,7 +246,7 @@ describe("what an operator types", () => {
   it("is in no address if it is the admin token or a secret", async ({ expect }) => {
     const { app, cookie, get } = await session();
     const { key } = await createKey();
-    const search = (text: string) => post(app, "/search", { text }, { Cookie: cookie });
+    const search = (text: string) => post(app, "/find", { text }, { Cookie: cookie });
     expect((await search(env.ADMIN_TOKEN)).status).toBe(400);
     expect((await search(`Bearer ${key}`)).headers.get("Location")).toMatch(/^\/console\/keys\/key_\w{12}$/);
     const refused = await get(`/keys?search=${key}`);
@@ -272,13 +272,13 @@ describe("what an operator types", () => {
     const large = await signIn(app, { token: "x".repeat(100_000) });
     expect(large.status).toBe(413);
     const headers = { Cookie: cookie, Origin: ORIGIN, "Content-Type": "multipart/form-data" };
-    const broken = await app("/console/search", { method: "POST", body: "x", headers });
+    const broken = await app("/console/find", { method: "POST", body: "x", headers });
     expect(broken.status).toBe(400);
   });
 });
 
 describe("without a session", () => {
-  const PAGES = ["", "/keys", "/keys/new", "/keys/KEY", "/suggestions?text=test", "/bans", "/orders"];
+  const PAGES = ["", "/keys", "/keys/new", "/keys/KEY", "/find?text=test", "/bans", "/orders"];
   const MORE = ["/orders/1", "/orders/load", "/orders/cancelled", "/plans", "/audit", "/nothing"];
 
   it.for([...PAGES, ...MORE])("the page /console%s is the form for signing in", async (path, { expect }) => {
@@ -298,7 +298,7 @@ describe("without a session", () => {
       "/plans/free",
       "/orders/1/delete",
       "/orders/load",
-      "/search",
+      "/find",
     ];
     for (const path of changes) expect((await post(app, path, { name: "x" })).status, path).toBe(401);
     const status = await env.DB.prepare("select status from api_keys where id = ?").bind(id).first("status");
@@ -404,8 +404,8 @@ describe("a form that comes after the session has ended", () => {
   it("is searched for, if it is a search, and keeps no file", async ({ expect }) => {
     const { app, cookie } = await session();
     const { id, key } = await createKey();
-    const kept = keptIn(await (await post(app, "/search", { text: key })).text());
-    const found = await post(app, "/search", kept, { Cookie: cookie });
+    const kept = keptIn(await (await post(app, "/find", { text: key })).text());
+    const found = await post(app, "/find", kept, { Cookie: cookie });
     expect(found.headers.get("Location")).toBe(`/console/keys/${id}`);
     const body = new FormData();
     body.set("file", new File(["1"], "orders.json"));

@@ -38,6 +38,15 @@ export async function listKeys(
   return { keys: await findKeys(db, ids, nowSeconds), next: toCursor(order, last) };
 }
 
+type FoundOwner = { readonly owner: string; readonly keyCount: number };
+
+/** Finds customers by a part of their names, or of the address if they have no name. */
+export async function findOwners(db: Database, text: string, limit: number): Promise<readonly FoundOwner[]> {
+  return db.all<FoundOwner>(sql`
+    select max(coalesce(owner_name, owner_email)) as owner, count(*) as keyCount from api_keys
+    where owner_key <> '' and instr(owner_key, ${foldCase(text)}) > 0 group by owner_key order by owner limit ${limit}`);
+}
+
 type DayOfKey = Figures & {
   readonly keyId: string;
   /** Unix seconds. */

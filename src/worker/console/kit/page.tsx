@@ -9,7 +9,9 @@ import { FailingAlerts } from "./receiver.tsx";
 
 export type ConsoleContext = Context<AppEnv>;
 
-const SECTIONS = [
+export const FIND = "/console/find";
+
+export const SECTIONS = [
   ["/console", "Overview"],
   ["/console/keys", "Keys"],
   ["/console/customers", "Customers"],
@@ -50,26 +52,14 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             ))}
           </ul>
         </nav>
-        <a class="button small lead-to-find" href="/console/find">
-          Find
-        </a>
-        <search>
-          <form method="post" action="/console/search">
-            <input
-              type="search"
-              name="text"
-              aria-label="Search"
-              placeholder="Find keys, orders (/)"
-              title="A name, an owner, a note, the id of a key or order, a secret, or its last four characters. The key / leads here."
-              maxlength={254}
-              autocomplete="off"
-              spellcheck={false}
-              list="suggestions"
-              required
-            />
-            <datalist id="suggestions" />
-          </form>
-        </search>
+        {c.req.path !== FIND && (
+          <>
+            <a class="button small lead-to-find" href={FIND}>
+              Find
+            </a>
+            <FindForm />
+          </>
+        )}
         <Environment name={environmentOf(c)} />
         <p class="session row">
           <Operator c={c} />
@@ -127,6 +117,35 @@ export function barePage(
     </Document>
   );
   return c.html(html`<!doctype html>${body}`, status);
+}
+
+/** A script shows what is found while somebody types. */
+export function FindForm({
+  text = "",
+  hasFocus = false,
+}: {
+  readonly text?: string;
+  readonly hasFocus?: boolean;
+}) {
+  return (
+    <search>
+      <form method="post" action={FIND} class="find">
+        <input
+          type="search"
+          name="text"
+          value={text}
+          aria-label="Find"
+          placeholder="Find: / or Ctrl K"
+          title="A key, a customer, an order or a page: a name, a note, an id, a secret or its last four characters."
+          maxlength={254}
+          autocomplete="off"
+          spellcheck={false}
+          autofocus={hasFocus}
+          required
+        />
+      </form>
+    </search>
+  );
 }
 
 function Operator({ c }: { readonly c: ConsoleContext }) {

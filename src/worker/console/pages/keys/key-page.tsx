@@ -250,7 +250,7 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],
-        ["Expires", endOf(key)],
+        ["Expires", endOf(key, "never")],
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
         ["Last used", lastUsedAt === null ? <Day iso={key.lastUsedDay} /> : <LastUse iso={lastUsedAt} />],
@@ -262,9 +262,9 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
 }
 
 /** A revoked key has ended, whatever its expiry says. */
-function endOf({ status, expiresAt }: Pick<KeyView, "status" | "expiresAt">): Child {
+function endOf({ status, expiresAt }: Pick<KeyView, "status" | "expiresAt">, none: string): Child {
   if (status === "revoked") return "revoked";
-  return expiresAt === null ? "never" : <Time iso={expiresAt} />;
+  return expiresAt === null ? none : <Time iso={expiresAt} />;
 }
 
 function LastUse({ iso }: { readonly iso: string }) {
@@ -296,7 +296,7 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
         { name: "Created", cell: ({ createdAt }) => <Time iso={createdAt} /> },
         {
           name: "Valid until",
-          cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }),
+          cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }, "no end"),
         },
         ...(canRetire ? [{ name: "Action", isClear: true, cell: retire }] : []),
       ]}

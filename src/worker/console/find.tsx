@@ -1,0 +1,187 @@
+/** `/console/find` finds keys, customers, orders and pages by one text, also while somebody types. */
+import * as v from "valibot";
+import { refuseAdminToken } from "../admin/http/request-validation.ts";
+import { findOwners, listKeys } from "../admin/keys/list-sql.ts";
+import { findKeys } from "../admin/keys/sql.ts";
+import { findOrder } from "../admin/orders/sql.ts";
+import { type Database, openDatabase } from "../db/database.ts";
+import { hasKey, keyIn, parseKey } from "../key/key.ts";
+import { hashKey } from "../key/mac.ts";
+import { counted } from "../text/format.ts";
+import { isInt64 } from "../text/int64.ts";
+import { foldForSearch } from "../text/text.ts";
+import { nowSeconds } from "../text/time.ts";
+import { addressOf, formOf, KeptForm, queryOf } from "./kit/forms.ts";
+import { type ConsoleContext, docsUrl, FIND, FindForm, page, SECTIONS } from "./kit/page.tsx";
+import { documentsOf } from "./pages/documents.tsx";
+
+const MAX_KEYS = 8;
+const MAX_CUSTOMERS = 5;
+const MAX_PAGES = 5;
+/** A shorter text is in nearly every document. */
+const MIN_CHARS_IN_DOCUMENTS = 3;
+
+/** The script of the field reads the same members. */
+type Found = {
+  readonly kind: "key" | "customer" | "order" | "page";
+  readonly name: string;
+  readonly detail: string;
+  readonly href: string;
+};
+
+/** The text may be a secret, so it comes in a body, and no address has it. A script gets what was found. */
+export async function find(c: ConsoleContext): Promise<Response> {
+  // Nothing is changed, so after a sign-in the form is sent again.
+  const { text: typed = "" } = await formOf(c).catch((thrown) => {
+    if (thrown instanceof KeptForm) return thrown.typed;
+    throw thrown;
+  });
+  const text = typed.trim();
+  refuseAdminToken(text, c.env);
+  const found = await foundBy(c, text);
+  if (c.req.header("Accept") === "application/json") return c.json(found);
+  const things = found.filter(({ kind }) => kind !== "page");
+  const [only, another] = things.length === 0 ? found : things;
+  if (only && (!another || isIdOf(only, text))) return c.redirect(only.href, 303);
+  return hasKey(text) ? showFound(c, undefined, []) : c.redirect(addressOf(FIND, { text }), 303);
+}
+
+export async function findPage(c: ConsoleContext): Promise<Response> {
+  const { text = "" } = queryOf(c, v.strictObject({ text: v.optional(v.string()) }));
+  return showFound(c, text, await foundBy(c, text.trim()));
+}
+
+/** `text` is undefined if it was a secret that no key has. */
+function showFound(c: ConsoleContext, text: string | undefined, found: readonly Found[]) {
+  const isAsked = text !== "";
+  return page(
+    c,
+    { title: "Find" },
+    <>
+      <FindForm text={text ?? ""} hasFocus={!isAsked} />
+      {isAsked && found.length > 0 && (
+        <ul class="found">
+          {found.map(({ kind, name, detail, href }) => (
+            <li>
+              <span class="muted">{kind}</span> <a href={href}>{name}</a> <span class="muted">{detail}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {isAsked && found.length === 0 && (
+        <p role="status">
+          {text === undefined
+            ? "No key has this secret. Its key may be deleted, or the secret is older than 90 days."
+            : "No key, customer, order or page has this text."}
+        </p>
+      )}
+      <p class="row">
+        {text && <a href={addressOf("/console/keys", { search: text })}>Search in all keys</a>}
+        <a href="/console/keys">All keys</a>
+        <a href="/console/orders">All orders</a>
+        <a href={docsUrl("runbook.md#symptoms")}>Symptoms, and what to do</a>
+      </p>
+    </>,
+  );
+}
+
+/** A text can be the id of one thing and a part of the names of others. */
+function isIdOf({ href }: Found, text: string): boolean {
+  return href.endsWith(`/${text}`);
+}
+
+/** The first one is what the text names, if it is an id. */
+async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[]> {
+  if (text === "") return [];
+  const db = openDatabase(c.env.DB);
+  if (hasKey(text)) return keyOfSecret(db, keyIn(text) ?? text);
+  // A masked secret is found by its end.
+  const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
+  const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
+  const [order, { keys }, customers, pages] = await Promise.all([
+    isInt64(text) ? findOrder(db, text) : undefined,
+    listKeys(db, filter, nowSeconds()),
+    findOwners(db, text, MAX_CUSTOMERS),
+    pagesWith(c, text),
+  ]);
+  return [
+    ...(order ? [{ kind: "order", name: text, detail: "", href: `/console/orders/${text}` } as const] : []),
+    ...keys.map(foundKey),
+    ...customers.map(
+      ({ owner, keyCount }) =>
+        ({
+          kind: "customer",
+          name: owner,
+          detail: counted(keyCount, "key"),
+          href: `/console/customers/${encodeURIComponent(owner)}`,
+        }) as const,
+    ),
+    ...pages,
+  ];
+}
+
+type FoundKey = Awaited<ReturnType<typeof listKeys>>["keys"][number];
+
+function foundKey({ id, name, ownerName, ownerEmail, plan, status }: FoundKey): Found {
+  const detail = [ownerName ?? ownerEmail, plan, status].filter((each) => each !== null).join(", ");
+  return { kind: "key", name, detail, href: `/console/keys/${id}` };
+}
+
+async function keyOfSecret(db: Database, secret: string): Promise<readonly Found[]> {
+  const [key] = await findKeys(db, [parseKey(secret)?.id ?? ""], nowSeconds());
+  const hash = await hashKey(secret);
+  return key?.secrets.some(({ id }) => hash.startsWith(id)) ? [foundKey(key)] : [];
+}
+
+/** Finds pages by their names, and sections of documents that have every word of the text. */
+async function pagesWith(c: ConsoleContext, text: string): Promise<readonly Found[]> {
+  const actions = c.var.mayOnlyRead
+    ? []
+    : ([
+        ["/console/keys/new", "Create key"],
+        ["/console/orders/load", "Load orders"],
+      ] as const);
+  const sought = foldForSearch(text);
+  const byName = [...SECTIONS, ...actions]
+    .filter(([, name]) => foldForSearch(name).includes(sought))
+    .map(([href, name]) => ({ kind: "page", name, detail: "", href }) as const);
+  if (sought.length < MIN_CHARS_IN_DOCUMENTS) return byName.slice(0, MAX_PAGES);
+  const words = sought.split(/\s+/);
+  const hasAll = (folded: string) => words.every((word) => folded.includes(word));
+  const sections = (await sectionsOfDocuments()).filter(({ folded }) => hasAll(folded));
+  const inTitles = sections.filter(({ heading }) => hasAll(foldForSearch(heading)));
+  const inOrder = [...new Set([...inTitles, ...sections])].map(
+    ({ document, heading, href }) => ({ kind: "page", name: heading, detail: document, href }) as const,
+  );
+  return [...byName, ...inOrder].slice(0, MAX_PAGES);
+}
+
+type Section = { document: string; heading: string; href: string; folded: string };
+let sections: readonly Section[] | undefined;
+
+/** The documents are part of the build. */
+async function sectionsOfDocuments(): Promise<readonly Section[]> {
+  sections ??= Object.entries(await documentsOf()).flatMap(([name, { title, html }]) =>
+    html.split(/(?=<h[23] id=)/).flatMap((part) => {
+      const [, id, heading] = /^<h[23] id="([^"]*)">(.*?)<\/h/.exec(part) ?? [];
+      if (id === undefined || heading === undefined) return [];
+      const href = docsUrl(`${name as `${string}.md`}#${id}`);
+      return [{ document: title, heading: plain(heading), href, folded: foldForSearch(plain(part)) }];
+    }),
+  );
+  return sections;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+  "&amp;": "&",
+};
+
+function plain(html: string): string {
+  return html
+    .replace(/<[^>]*>/g, "")
+    .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? "");
+}

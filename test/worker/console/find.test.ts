@@ -1,0 +1,73 @@
+/** The field that finds keys, customers, orders and pages. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { createKey, insertOrders } from "../../support/factories.ts";
+import { startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { browserWith } from "./browser.ts";
+
+startEachTestAt(Date.UTC(2037, 8, 30, 12, 30));
+
+type Found = { readonly kind: string; readonly name: string; readonly href: string };
+
+async function namedKey(name: string, owner: string) {
+  const key = await createKey();
+  const update = env.DB.prepare("update api_keys set name = ?, owner_name = ? where id = ?");
+  await update.bind(name, owner, key.id).run();
+  return key;
+}
+
+async function finder(database = watchDatabase()) {
+  const { get, post } = await browserWith(env.ADMIN_TOKEN, { DB: database.DB });
+  const found = async (text: string): Promise<Found[]> =>
+    (await post("/console/find", { text }, { Accept: "application/json" })).json();
+  return { get, post, found };
+}
+
+describe("one field", () => {
+  it("finds keys and their customer, an order, and pages", async ({ expect }) => {
+    const names = ["paws-co free", "paws-co pro"];
+    const keys = await Promise.all(names.map((name) => namedKey(name, "Paws & Co")));
+    await insertOrders({ id: "4711" });
+    const { found } = await finder();
+    const things = (await found("PAWS")).filter(({ kind }) => kind !== "page");
+    expect(things.map(({ kind, name, href }) => [kind, name, href])).toEqual([
+      ...names.map((name, i) => ["key", name, `/console/keys/${keys[i]?.id}`]),
+      ["customer", "Paws & Co", "/console/customers/Paws%20%26%20Co"],
+    ]);
+    expect((await found("4711"))[0]).toMatchObject({ kind: "order", href: "/console/orders/4711" });
+    expect((await found("usage"))[0]).toMatchObject({ kind: "page", href: "/console/usage" });
+    expect((await found("429")).map(({ kind }) => kind)).toContain("page");
+  });
+
+  it("leads to the only thing, and else to a page with all of them", async ({ expect }) => {
+    const { id, key } = await namedKey("only", "One & Co");
+    const { get, post } = await finder();
+    const leadsTo = async (text: string) => (await post("/console/find", { text })).headers.get("Location");
+    expect(await leadsTo("only")).toBe(`/console/keys/${id}`);
+    expect(await leadsTo(`Bearer ${key}`)).toBe(`/console/keys/${id}`);
+    expect(await leadsTo("one & co")).toBe("/console/find?text=one+%26+co");
+    const text = await (await get("/console/find?text=one+%26+co")).text();
+    expect(text).toContain(`href="/console/keys/${id}"`);
+    expect(text).toContain('href="/console/customers/One%20%26%20Co"');
+  });
+
+  it("leads on if there is nothing", async ({ expect }) => {
+    const { get, post } = await finder();
+    for (const text of ["nobody-has-this", "999999999999", "%", ".."]) {
+      const response = await get(`/console/find?text=${encodeURIComponent(text)}`);
+      expect(response.status, text).toBe(200);
+      expect(await response.text(), text).toContain("Search in all keys");
+    }
+    const { key } = await createKey();
+    const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
+    const response = await post("/console/find", { text: unknown });
+    expect([response.status, (await response.text()).includes(unknown)]).toEqual([200, false]);
+  });
+
+  it("asks the database for few rows, however many fit", async ({ expect }) => {
+    for (let i = 0; i < 30; i++) await namedKey(`many ${i}`, `many ${i}`);
+    const database = watchDatabase();
+    const { found } = await finder(database);
+    expect((await found("many")).length).toBeLessThan(20);
+  });
+});
