@@ -42,6 +42,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   seconds: "--for",
 };
 const EXAMPLES: Readonly<Record<string, string>> = {
+  audit: "118",
   alert: "ban_599cc0d2",
   key: "acme",
   link: "link_5e9d1f0a7b3c2d48",
@@ -89,7 +90,7 @@ function lengthOf({ names, takesKeys }: Form): number {
 
 export function formOf(call: Call): Form {
   const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
-  const names = [...call.line.matchAll(/(\w+)s\/\{/g)].map(([, name = ""]) => name);
+  const names = [...call.line.matchAll(/(\w+?)s?\/\{/g)].map(([, name = ""]) => name);
   const takesKeys = call.body.some(({ name }) => name === "ids");
   const members = [...ownOf(call, call.query), ...call.body.filter(({ name }) => name !== "ids")];
   return { call, words, flag, names, members, fixed: {}, takesKeys };

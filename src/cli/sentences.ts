@@ -1,5 +1,6 @@
 /** The sentence that a command prints after a change. The console and the audit log say it, too. */
 
+import { AUDIT_SAYS } from "../worker/admin/audit/says.ts";
 import { BANS_SAY } from "../worker/admin/bans/says.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import { KEYS_SAY, lastEndOf } from "../worker/admin/keys/says.ts";
@@ -17,6 +18,7 @@ export type Change = {
 };
 
 const SAYS: Readonly<Record<string, Says>> = {
+  ...AUDIT_SAYS,
   ...KEYS_SAY,
   ...BANS_SAY,
   ...PLANS_SAY,

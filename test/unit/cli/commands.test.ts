@@ -168,6 +168,13 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     `Paws has a new secret; old secrets end 21 Nov 2026, 10:00 UTC. It takes effect immediately.\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
   [
+    "audit undo 118",
+    "POST /admin/audit/118/undo",
+    undefined,
+    { call: "plans.update", object: "pro" },
+    "Audit 118 is undone: plans.update of pro.",
+  ],
+  [
     "keys refresh --all",
     "POST /admin/keys/refresh",
     undefined,

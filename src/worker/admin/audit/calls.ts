@@ -3,8 +3,10 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
-import { auditPage, auditQuery, auditView } from "./schema.ts";
+import { AUDIT_SAYS } from "./says.ts";
+import { auditPage, auditQuery, auditView, undone } from "./schema.ts";
 import { listAudit } from "./sql.ts";
+import { undoChange } from "./undo.ts";
 
 export const ENTRY: v.InferInput<typeof auditView> = {
   id: 118,
@@ -35,5 +37,19 @@ export const auditCalls = {
       rows: audit,
       next,
     }),
+  }),
+
+  undo: call({
+    id: "audit.undo",
+    route: "POST /audit/:id/undo",
+    summary: "Undo a change",
+    description:
+      "Of the kinds `keys.update`, `plans.update`, `orders.update` and `orders.ship`. The members become what the entry has in `before`, by a new change with an entry of its own.",
+    says: AUDIT_SAYS["audit.undo"],
+    answer: undone,
+    example: { answer: { call: ENTRY.call, object: ENTRY.object } },
+    conflict: "The change is of another kind, or a member is not as the change left it.",
+
+    run: undoChange,
   }),
 };

@@ -32,4 +32,6 @@ export const auditView = v.strictObject({
 });
 export type AuditView = v.InferOutput<typeof auditView>;
 
+export const undone = v.strictObject({ call: v.string(), object: v.string() });
+
 export const auditPage = v.strictObject({ audit: v.array(auditView), next });

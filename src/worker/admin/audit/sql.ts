@@ -98,6 +98,11 @@ export async function listAudit(
   return { audit: shown.map(toView), next: toCursor("audit", last && { value: null, id: String(last.id) }) };
 }
 
+export async function findEntry(db: Database, id: string): Promise<AuditView | undefined> {
+  const entry = await db.select(COLUMNS).from(auditLog).where(sql`${auditLog.id} = ${id}`).get();
+  return entry && toView(entry);
+}
+
 /**
  * Lists the changes of one object after a position, the newest first. The list may have other entries too: the
  * id of a position is 16 digits for an audit row, or any other text.
