@@ -1,8 +1,15 @@
-/** Draws requests over time as stacked bars, with the values of the bar under the pointer. */
+/**
+ * Draws requests over time as stacked bars, with the values of the bar under the pointer. Refused ones are in a
+ * band below, with a scale of its own: a few of them could not be seen above millions.
+ */
 import uPlot from "uplot";
 import { formatDay, formatNumber, formatTime } from "../../worker/text/format.ts";
 
 const HEIGHT = 240;
+const BAND_HEIGHT = 64;
+/** Each part of a bar of the band can be seen. */
+const MIN_BAR = 3;
+const IN_BAND = ["--chart-refused", "--chart-banned"];
 const DAY_SECONDS = 86_400;
 
 /** The first value is at the bottom of the stack. */
@@ -19,8 +26,18 @@ type Range = {
   readonly points: readonly Point[];
 };
 
+type Plot = {
+  readonly isBand: boolean;
+  readonly height: number;
+  readonly colours: readonly string[];
+  /** From the top of the stack to the bottom, so that each bar hides the lower part of the one before. */
+  readonly data: uPlot.AlignedData;
+  readonly max: number;
+};
+
 export function drawCharts(): void {
-  for (const box of document.querySelectorAll<HTMLElement>(".plot")) keepDrawn(box, rangeOf(box.dataset));
+  for (const [i, box] of document.querySelectorAll<HTMLElement>(".plot").entries())
+    keepDrawn(box, rangeOf(box.dataset), `plot-${i}`);
 }
 
 /** Each bucket of the range, also those without requests. */
@@ -35,21 +52,44 @@ function rangeOf({ from, to, step, asOf, points, series: json }: DOMStringMap): 
 }
 
 /** Draws again when the width or the colour scheme changes. */
-function keepDrawn(box: HTMLElement, range: Range): void {
-  let plot: uPlot | undefined;
+function keepDrawn(box: HTMLElement, range: Range, key: string): void {
+  const plots = plotsOf(range);
+  let drawn: uPlot[] = [];
   const redraw = () => {
-    plot?.destroy();
-    plot = new uPlot(optionsFor(box, range), dataOf(range), box);
+    for (const each of drawn) each.destroy();
+    // As wide as the longest number, so that the bars of both are in line.
+    const longest = Math.max(5, ...plots.map(({ max }) => formatNumber(Math.ceil(max)).length));
+    drawn = plots.map((plot) => {
+      const options = optionsFor(box, range, plot, 20 + 8 * longest);
+      return new uPlot({ ...options, cursor: { ...options.cursor, sync: { key } } }, plot.data, box);
+    });
   };
   redraw();
-  new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: HEIGHT })).observe(box);
+  new ResizeObserver(() => {
+    for (const [i, each] of drawn.entries())
+      each.setSize({ width: box.clientWidth, height: plots[i]?.height ?? 0 });
+  }).observe(box);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
 }
 
-/** From the top of the stack to the bottom, so that each bar hides the lower part of the one before. */
-function dataOf({ series, points }: Range): uPlot.AlignedData {
-  const heights = series.map((_, i) => points.map(([, ...values]) => sumOf(values.slice(0, i + 1))));
-  return [points.map((_, i) => i), ...heights.toReversed()];
+/** With a band and without one the whole has the same height. */
+function plotsOf(range: Range): readonly Plot[] {
+  const isInBand = range.series.map(([, colour]) => IN_BAND.includes(colour));
+  const band = plotOf(range, (i) => isInBand[i] === true, true);
+  const above = plotOf(range, (i) => isInBand[i] !== true, false);
+  return band.max === 0 ? [{ ...above, height: HEIGHT }] : [above, band];
+}
+
+function plotOf({ series, points }: Range, has: (series: number) => boolean, isBand: boolean): Plot {
+  const shown = points.map(([, ...values]) => values.filter((_, i) => has(i)));
+  const max = Math.max(...shown.map(sumOf));
+  const height = isBand ? BAND_HEIGHT : HEIGHT - BAND_HEIGHT;
+  const least = isBand ? (max * MIN_BAR) / (height - 4 * MIN_BAR) : 0;
+  const seen = shown.map((values) => values.map((value) => (value === 0 ? 0 : Math.max(value, least))));
+  const colours = series.filter((_, i) => has(i)).map(([, colour]) => colour);
+  const heights = colours.map((_, i) => seen.map((values) => sumOf(values.slice(0, i + 1))));
+  const data: uPlot.AlignedData = [points.map((_, i) => i), ...heights.toReversed()];
+  return { isBand, height, colours: colours.toReversed(), data, max };
 }
 
 function sumOf(values: readonly number[]): number {
@@ -98,7 +138,7 @@ function stepFor(max: number): number {
   );
 }
 
-function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
+function optionsFor(box: HTMLElement, range: Range, plot: Plot, size: number): uPlot.Options {
   const { points, step } = range;
   // Resolved for the colour scheme, which the value of the custom property is not.
   const colour = (name: string) => {
@@ -113,16 +153,23 @@ function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
   const bars = uPlot.paths.bars?.({ size: [0.75, 40] });
   return {
     width: box.clientWidth,
-    height: HEIGHT,
+    height: plot.height,
+    padding: [8, 20, 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
     scales: {
       x: { time: false, range: [-0.6, points.length - 0.4] },
-      y: { range: (_plot, _min, max) => [0, (Math.floor(max / stepFor(max)) + 1) * stepFor(max)] },
+      y: {
+        range: (_plot, _min, max) => [
+          0,
+          plot.isBand ? max * 1.05 : (Math.floor(max / stepFor(max)) + 1) * stepFor(max),
+        ],
+      },
     },
     axes: [
       {
         ...axis,
+        show: !plot.isBand,
         label: "UTC",
         size: 26,
         labelSize: 18,
@@ -141,9 +188,9 @@ function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
       },
       {
         ...axis,
-        // As wide as the longest number.
-        size: (_plot, values) => 20 + 8 * Math.max(5, ...(values ?? []).map((value) => value.length)),
+        size,
         splits: (_plot, _axis, _min, max) => {
+          if (plot.isBand) return [0, plot.max];
           const step = stepFor(max - 1);
           return Array.from({ length: Math.round(max / step) + 1 }, (_, i) => i * step);
         },
@@ -152,7 +199,7 @@ function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
     ],
     series: [
       {},
-      ...range.series.toReversed().map(([, name]) => ({
+      ...plot.colours.map((name) => ({
         fill: colour(name),
         stroke: colour(name),
         width: 0,
@@ -163,9 +210,9 @@ function optionsFor(box: HTMLElement, range: Range): uPlot.Options {
     plugins: [
       {
         hooks: {
-          ...valueHooks(range),
-          drawClear: (plot) => shadeOpen(plot, range, colour("--line")),
-          draw: (plot) => nameGaps(plot, range, colour("--muted")),
+          ...(plot.isBand ? {} : valueHooks(range)),
+          drawClear: (drawn) => shadeOpen(drawn, range, colour("--line")),
+          ...(plot.isBand ? {} : { draw: (drawn) => nameGaps(drawn, range, colour("--muted")) }),
         },
       },
     ],

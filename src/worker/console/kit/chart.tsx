@@ -139,6 +139,9 @@ export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
         {series.map(({ label, colour }) => (
           <li class={colour}>{label}</li>
         ))}
+        {used.some((row) => row.refused + row.refusedWhileBanned > 0) && (
+          <li class="hint">Below: refused and blocked, on a scale of their own</li>
+        )}
       </ul>
       <details>
         <summary>As a table</summary>

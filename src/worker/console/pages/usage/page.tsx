@@ -97,8 +97,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
       <p class="hint">
         From <Time iso={usage.from} /> to <Time iso={usage.to} />.{" "}
         <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} /> A day&apos;s percentage is that of the
-        limit of that day; near is a day at 80 % or more. An owner has the percentages of the key that comes
-        closest to its limit.
+        limit of that day. An owner has the percentages of the key that comes closest to its limit.
       </p>
       <Pages c={c} next={usage.next} />
     </>,
