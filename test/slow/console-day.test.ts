@@ -184,10 +184,10 @@ async function disableAndEnable(day: Day, secret: string) {
 async function retire(day: Day, { old, current }: { old: string; current: string }) {
   const { page, expect } = day;
   const row = page.getByRole("row").filter({ hasText: old.slice(-4) });
-  await submit(page, row.getByRole("button", { name: "Retire" }));
+  await submit(page, row.getByRole("button", { name: "End the old secret" }));
   expect(await textOf(page)).toContain("The key has the secret sok_");
   expect([await statusOf(day, old), await statusOf(day, current)]).toEqual([401, 200]);
-  expect(await page.getByRole("button", { name: "Retire" }).count()).toBe(0);
+  expect(await page.getByRole("button", { name: "End the old secret" }).count()).toBe(0);
 }
 
 const FILE = [

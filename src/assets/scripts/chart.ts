@@ -154,7 +154,7 @@ function optionsFor(box: HTMLElement, range: Range, plot: Plot, size: number): u
   return {
     width: box.clientWidth,
     height: plot.height,
-    padding: [8, 20, 0, 0],
+    padding: [8, 20, plot.isBand ? 8 : 0, 0],
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
     scales: {

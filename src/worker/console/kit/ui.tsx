@@ -46,7 +46,7 @@ export function Badge({ status }: { readonly status: string }) {
 }
 
 const TERMS = {
-  strike: "A second in which the key went on after its refusals. 20 strikes ban a key.",
+  overLimit: "A second in which the key went on after its refusals. 20 of them ban a key.",
   limiter: "It counts the requests of one key, and admits or refuses each of them.",
 };
 

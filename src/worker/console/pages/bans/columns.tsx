@@ -11,7 +11,7 @@ export function BannedKey({ ban: { keyId, keyName } }: OfBan) {
 }
 
 export function BanReason({ ban: { reason, strikes } }: OfBan) {
-  return <>{reason ?? <Term name="strike">{counted(strikes, "strike")}</Term>}</>;
+  return <>{reason ?? <Term name="overLimit">{counted(strikes, "second")} over the limit</Term>}</>;
 }
 
 export function LiftForm({ ban: { keyId, keyVersion } }: OfBan) {

@@ -142,12 +142,12 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       />
     ),
   },
-  retire: { call: keyCalls.retire, title: "Retire" },
+  retire: { call: keyCalls.retire, title: "End the old secret" },
   lift: {
     call: banCalls.lift,
     title: "Lift ban",
     isOffered: ({ isBanned }) => isBanned,
-    form: () => <p>The key works again on its next request. Its strikes begin anew.</p>,
+    form: () => <p>The key works again on its next request. Its seconds over the limit are counted anew.</p>,
     undo: (was) => banAgain(was),
   },
   enable: {

@@ -11,7 +11,7 @@ import { inputOf } from "../../../admin/serve.ts";
 import { keyUsageCalls } from "../../../admin/usage/calls.ts";
 import type { HourUsage } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
-import { formatNumber, formatTime } from "../../../text/format.ts";
+import { counted, formatNumber, formatTime } from "../../../text/format.ts";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
@@ -207,7 +207,7 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
         Resets <Relative iso={day.resetsAt} />
       </Gauge>
       <div class="tile">
-        <h2>Strikes</h2>
+        <h2>Seconds over the limit</h2>
         <p>
           <strong>{formatNumber(strikes)}</strong>
         </p>
@@ -277,14 +277,14 @@ function LastUse({ iso }: { readonly iso: string }) {
 
 function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
   const isValid = ({ expiresAt }: SecretView) => expiresAt === null || Date.parse(expiresAt) > Date.now();
-  const canRetire = mayChange && keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
+  const mayEnd = mayChange && keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
   const retire: Column<SecretView>["cell"] = (secret) =>
     isValid(secret) ? (
       <form method="post" action={addressOfAction(keyView, "retire")}>
         <Basis version={keyView.version} />
         <input type="hidden" name="secret" value={secret.id} />
         <button type="submit" class="button small danger">
-          Retire
+          End the old secret
         </button>
       </form>
     ) : undefined;
@@ -298,7 +298,7 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
           name: "Valid until",
           cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }, "no end"),
         },
-        ...(canRetire ? [{ name: "Action", isClear: true, cell: retire }] : []),
+        ...(mayEnd ? [{ name: "Action", isClear: true, cell: retire }] : []),
       ]}
       rows={keyView.secrets.toReversed()}
       empty="The key has no secret."
@@ -361,7 +361,7 @@ function History({ events }: { readonly events: readonly KeyEvent[] }) {
         ) : (
           <li>
             <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}
-            {formatNumber(event.ban.strikes)} strikes until <Time iso={event.ban.endsAt} />
+            {counted(event.ban.strikes, "second")} over the limit until <Time iso={event.ban.endsAt} />
           </li>
         ),
       )}

@@ -217,7 +217,7 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
       name: `${DAYS} days`,
       cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,
     },
-    ofUse("Days near", ({ daysNear }) => <Count value={daysNear} />),
+    ofUse("Days over 80 %", ({ daysNear }) => <Count value={daysNear} />),
     ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),
     ofUse("Peak", ({ peakPercent }) => `${peakPercent} %`),
     ofUse("Admitted", ({ admitted }) => <Count value={admitted} />),

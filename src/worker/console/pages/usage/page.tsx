@@ -145,7 +145,7 @@ type Closeness = Pick<KeyUsageView, "daysNear" | "medianPercent" | "peakPercent"
 function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
   return [
     {
-      name: "Days near",
+      name: "Days over 80 %",
       isNumber: true,
       sort: by("near", "desc"),
       cell: ({ daysNear }) => <Count value={daysNear} />,
