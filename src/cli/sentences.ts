@@ -35,6 +35,7 @@ type Difference = { readonly before?: object | null | undefined; readonly after?
 
 /** What changed, by the id of the call. The answer of another call has the members of its body. */
 const CHANGED: Readonly<Record<string, (answer: never, sent: Members) => Difference>> = {
+  "audit.undo": (undone: object) => ({ after: undone }),
   "bans.lift": ({ lifted }: { lifted: BanView | null }) => ({ before: lifted }),
   "bans.set": ({ ban, replaced }: { ban: BanView; replaced: BanView[] }) => ({
     before: replaced.toSorted((a, b) => a.endsAt.localeCompare(b.endsAt)).at(-1),
