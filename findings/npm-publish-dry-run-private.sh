@@ -15,7 +15,7 @@ cd package
 echo '{ "name": "example-private", "version": "1.0.0", "private": true }' > package.json
 
 # Nobody listens there, so nothing can be published; npm wants some token before it looks at the package.
-printf 'registry=http://127.0.0.1:9\n//127.0.0.1:9/:_authToken=none\n' > .npmrc
+printf 'registry=http://127.0.0.1:9\nfetch-retries=0\n//127.0.0.1:9/:_authToken=none\n' > .npmrc
 status=0
 "$npm" publish --dry-run > out.txt 2> err.txt || status=$?
 echo "dry run: status $status, $(cat out.txt)"

@@ -9,7 +9,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts p-throttle@8.1.1
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts p-throttle@8.1.1
 
 cat > run.mjs <<'EOF'
 import assert from "node:assert/strict";

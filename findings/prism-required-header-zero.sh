@@ -8,9 +8,9 @@
 set -eu
 dir=$(mktemp -d)
 server=
-trap 'test -z "$server" || kill "$server"; rm -rf "$dir"' EXIT
+trap 'test -z "$server" || kill "$server" || true; rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts @stoplight/prism-cli@5.16.0
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts @stoplight/prism-cli@5.16.0
 
 cat > openapi.yaml <<'EOF'
 openapi: 3.1.0

@@ -8,7 +8,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts ratelimit-header-parser@0.1.0
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts ratelimit-header-parser@0.1.0
 
 cat > run.mjs <<'EOF'
 import assert from "node:assert/strict";

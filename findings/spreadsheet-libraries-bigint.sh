@@ -8,7 +8,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts xlsx@0.18.5 exceljs@4.4.0 xlsx-populate@1.21.0 write-excel-file@4.1.1
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts xlsx@0.18.5 exceljs@4.4.0 xlsx-populate@1.21.0 write-excel-file@4.1.1
 
 cat > run.mjs <<'EOF'
 import assert from "node:assert/strict";

@@ -8,7 +8,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts standardwebhooks@1.1.1 svix@2.5.0
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts standardwebhooks@1.1.1 svix@2.5.0
 
 cat > run.mjs <<'EOF'
 import assert from "node:assert/strict";

