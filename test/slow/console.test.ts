@@ -230,7 +230,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     for (let i = 0; i < 5; i++) await service.call(key, LIST);
     const { page } = await signInTo(browser, service, path);
     const chart = page.locator(".chart").first();
-    const bars = chart.locator(".u-over");
+    const bars = chart.locator(".u-over").first();
     const { width = 0 } = (await bars.boundingBox()) ?? {};
     // Not the last bar, if the hour has ended since.
     const share = await chart.locator(".plot").evaluate(({ dataset: { from, to, step, points } }) => {
