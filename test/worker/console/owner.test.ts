@@ -72,6 +72,19 @@ describe("a link", () => {
       expect(text, hidden).not.toContain(hidden);
   });
 
+  it("opens the keys that are left of many, and none that is revoked", async ({ expect }) => {
+    const { owner, key, code } = await customer();
+    await operator("PATCH", `/keys/${key.id}`, { name: "z of today" });
+    const revoked = Array.from({ length: 50 }, async (_, i) =>
+      operator("POST", "/keys", { name: `a ${i}`, plan: "free", ownerName: owner }),
+    );
+    const ids = (await Promise.all(revoked)).map(({ body }) => body.id);
+    await operator("POST", "/keys/revoke", { ids });
+    const { text } = await (await open(code)).get();
+    expect(text).toContain("z of today");
+    expect(text).not.toContain("a 49");
+  });
+
   it("says bans in words, without the operator's reason", async ({ expect }) => {
     const { key, code } = await customer();
     await operator("PUT", `/keys/${key.id}/ban`, { seconds: 3_600, reason: "sends rubbish" });

@@ -100,6 +100,7 @@ function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
 
 function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number): SQL {
   const found = statusAt(nowSeconds);
+  if (status === "not-revoked") return sql`k.status <> 'revoked'`;
   return status === "usable" ? sql`${found} in ('active', 'banned')` : sql`${found} = ${status}`;
 }
 

@@ -161,7 +161,12 @@ export const dryRun = v.strictObject({
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(
-    v.pipe(oneOf(["usable", ...SHOWN_STATUSES]), v.description("`usable`: active or banned.")),
+    v.pipe(
+      oneOf(["usable", "not-revoked", ...SHOWN_STATUSES]),
+      v.description(
+        "`usable`: active or banned. `not-revoked`: all others, too, but those that are revoked.",
+      ),
+    ),
   ),
   search: v.optional(
     v.pipe(

@@ -33,16 +33,15 @@ type Shown = KeyView & Partial<Pick<v.InferOutput<typeof inspectedKey>, "live" |
 export async function showKeys(c: ConsoleContext) {
   const { owner, endsAt } = c.var.ownerLink;
   const [{ keys, next }, { bans }, today, days] = await Promise.all([
-    ask(c, keyCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
+    ask(c, keyCalls.list, { owner, status: "not-revoked", sort: "name", limit: String(KEYS_SHOWN) }),
     ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
-    ask(c, usageCalls.list, { owner, sort: "name", limit: String(KEYS_SHOWN) }),
+    ask(c, usageCalls.list, { owner }),
     ask(c, usageCalls.list, { owner, by: "day", from: `${DAYS - 1}d` }),
   ]);
   if (today.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const used = new Map(today.rows.map((row) => [row.keyId, row.admitted]));
-  const usable = keys.filter(({ status }) => status !== "revoked");
   const shown: readonly Shown[] = await Promise.all(
-    usable.map((key, i) => (i < KEYS_IN_FULL ? keyCalls.show.run(inputOf(c, { id: key.id })) : key)),
+    keys.map((key, i) => (i < KEYS_IN_FULL ? keyCalls.show.run(inputOf(c, { id: key.id })) : key)),
   );
   return ownerPage(
     c,
