@@ -6,7 +6,7 @@ CREATE TABLE `plans` (
 	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
 	`requests_per_day` integer CHECK (`requests_per_day` > 0),
 	-- JSON: the shares of a key's day, in percent, that cause an alert. NULL: none.
-	`alert_percents` text DEFAULT '[80,100]' CHECK (json_valid(`alert_percents`)),
+	`alert_percents` text DEFAULT '[80,100]' CHECK (json_type(`alert_percents`) = 'array'),
 	-- How many keys are not revoked. Triggers keep the number, because a count would read all keys.
 	`key_count` integer DEFAULT 0 NOT NULL,
 	-- How many keys that are not revoked have no limit of their own and rely on the plan's limit.

@@ -106,7 +106,7 @@ function policyOf(row: KeyPolicyRow): Policy {
     blocked:
       row.bannedUntil === null ? undefined : { endsAtMs: row.bannedUntil * 1000, reason: row.banReason },
     pardonedBan: row.pardonedBanId ?? undefined,
-    // `loadKeyPolicy` read the JSON text of a plan.
+    // The table of plans takes a list only.
     thresholds: { window: "day", percents: JSON.parse(row.alertPercents ?? "[]") as number[] },
     facts: { plan: row.plan, mayCancel: row.mayCancel === 1 },
   };

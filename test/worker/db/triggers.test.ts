@@ -112,6 +112,14 @@ describe("a key without a limit cannot exist", () => {
     await expect(enable).rejects.toThrow("a revoked key stays revoked");
   });
 
+  it("refuses shares of the day that are no list", async ({ expect }) => {
+    for (const shares of ["null", "80", '"80"', "{}", "80,100"])
+      await expect(
+        run("update plans set alert_percents = ? where id = 'free'", shares),
+        shares,
+      ).rejects.toThrow();
+  });
+
   it("with a limit of 0 or less, nor can such a plan", async ({ expect }) => {
     for (const limit of [0, -1]) {
       await expect(createKey({ perMinute: limit })).rejects.toThrow(/CHECK constraint/);
