@@ -73,6 +73,8 @@ CREATE INDEX `api_keys_by_name` ON `api_keys` (`name`,`id`);
 --> statement-breakpoint
 CREATE INDEX `api_keys_by_owner` ON `api_keys` (`owner_name`,`id`);
 --> statement-breakpoint
+CREATE INDEX `api_keys_by_owner_key` ON `api_keys` (`owner_key`);
+--> statement-breakpoint
 CREATE INDEX `api_keys_by_expiry` ON `api_keys` (`expires_at`,`id`);
 --> statement-breakpoint
 CREATE TABLE `key_secrets` (

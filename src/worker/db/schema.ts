@@ -68,6 +68,7 @@ export const apiKeys = sqliteTable(
     index("api_keys_by_plan").on(table.plan),
     index("api_keys_by_name").on(table.name, table.id),
     index("api_keys_by_owner").on(table.ownerName, table.id),
+    index("api_keys_by_owner_key").on(table.ownerKey),
     index("api_keys_by_expiry").on(table.expiresAt, table.id),
     check("api_keys_status", sql`${table.status} in ('active', 'disabled', 'revoked')`),
     check(
