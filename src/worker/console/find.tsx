@@ -13,6 +13,7 @@ import { foldForSearch } from "../text/text.ts";
 import { nowSeconds } from "../text/time.ts";
 import { addressOf, formOf, KeptForm, queryOf } from "./kit/forms.ts";
 import { type ConsoleContext, docsUrl, FIND, FindForm, page, SECTIONS } from "./kit/page.tsx";
+import { customerAddress } from "./kit/ui.tsx";
 import { documentsOf } from "./pages/documents.tsx";
 
 const MAX_KEYS = 8;
@@ -113,7 +114,7 @@ async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[
           kind: "customer",
           name: owner,
           detail: counted(keyCount, "key"),
-          href: `/console/customers/${encodeURIComponent(owner)}`,
+          href: customerAddress(owner),
         }) as const,
     ),
     ...pages,

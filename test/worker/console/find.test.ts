@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { startEachTestAt, watchDatabase } from "../../support/worker.ts";
-import { browserWith } from "./browser.ts";
+import { browserWith, formOn } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2037, 8, 30, 12, 30));
 
@@ -49,6 +49,18 @@ describe("one field", () => {
     const text = await (await get("/console/find?text=one+%26+co")).text();
     expect(text).toContain(`href="/console/keys/${id}"`);
     expect(text).toContain('href="/console/customers/One%20%26%20Co"');
+  });
+
+  it("leads to customers whose names browsers take for steps, and to their links", async ({ expect }) => {
+    await namedKey("steps", "..");
+    const { get, post, found } = await finder();
+    const href = (await found("..")).find(({ kind }) => kind === "customer")?.href ?? "";
+    expect(await (await get(href)).text()).toContain(`href="${href}/links"`);
+    const made = await (await post(`${href}/links`, { days: "1" })).text();
+    expect(made).toContain("The link is shown once");
+    const { path } = formOn(await (await get(`${href}/links`)).text(), "Revoke");
+    expect((await get(path)).headers.get("Location")).toBe(`${href}/links`);
+    expect((await post(path)).headers.get("Location")).toContain(`${href}/links?done=revoked`);
   });
 
   it("leads on if there is nothing", async ({ expect }) => {

@@ -119,9 +119,13 @@ export function Count({ value }: { readonly value: number }) {
   return <span class={value === 0 ? "none" : undefined}>{formatNumber(value)}</span>;
 }
 
-/** A browser takes `.` and `..` for steps of the path, also escaped. The page takes the blank away. */
+/** A browser takes `.` and `..` for steps of the path, also escaped. `customerIn` takes the blank away. */
 export function customerAddress(name: string): string {
   return `/console/customers/${encodeURIComponent(name.replace(/^\.\.?$/, "$& "))}`;
+}
+
+export function customerIn(part: string): string {
+  return part.replace(/^(\.\.?) $/, "$1");
 }
 
 /** Links to the customer's page. */

@@ -6,22 +6,23 @@ import type { AppEnv } from "../../../context.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { ask, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { type Column, Field, Notice, Table, Time } from "../../kit/ui.tsx";
+import { type Column, customerAddress, customerIn, Field, Notice, Table, Time } from "../../kit/ui.tsx";
 
 const DEFAULT_DAYS = "7";
 const SHOWN = "100";
 
 export const linkPages = new Hono<AppEnv>()
-  .get("/:owner/links", (c) => showLinks(c, c.req.param("owner")))
-  .post("/:owner/links", (c) => makeLink(c, c.req.param("owner")))
+  .get("/:owner/links", (c) => showLinks(c, customerIn(c.req.param("owner"))))
+  .post("/:owner/links", (c) => makeLink(c, customerIn(c.req.param("owner"))))
+  .get("/:owner/links/:id/revoke", (c) => c.redirect(pathOf(customerIn(c.req.param("owner")))))
   .post("/:owner/links/:id/revoke", async (c) => {
     const { owner, id } = c.req.param();
     await sendForm(c, linkCalls.revoke, {}, { id });
-    return c.redirect(doneAddress(pathOf(owner), "revoked", { version: id }), 303);
+    return c.redirect(doneAddress(pathOf(customerIn(owner)), "revoked", { version: id }), 303);
   });
 
 function pathOf(owner: string): string {
-  return `/console/customers/${encodeURIComponent(owner)}/links`;
+  return `${customerAddress(owner)}/links`;
 }
 
 async function showLinks(c: ConsoleContext, owner: string, failure?: Failure) {
@@ -38,8 +39,7 @@ async function showLinks(c: ConsoleContext, owner: string, failure?: Failure) {
       )}
       <p>
         With a link, an owner sees keys, use, limits and bans, and can give a key a new secret. Nobody has to
-        sign in: whoever has the link can do this until it ends.{" "}
-        <a href={`/console/customers/${encodeURIComponent(owner)}`}>{owner}</a>
+        sign in: whoever has the link can do this until it ends. <a href={customerAddress(owner)}>{owner}</a>
       </p>
       {mayWrite && (
         <form method="post" class="panel">

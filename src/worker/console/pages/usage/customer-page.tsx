@@ -18,7 +18,19 @@ import { FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, type Column, Count, Definitions, MailTo, NONE, Notice, Table, Time } from "../../kit/ui.tsx";
+import {
+  Badge,
+  type Column,
+  Count,
+  customerAddress,
+  customerIn,
+  Definitions,
+  MailTo,
+  NONE,
+  Notice,
+  Table,
+  Time,
+} from "../../kit/ui.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
@@ -37,8 +49,7 @@ export const customerPages = new Hono<AppEnv>()
   .post("/:owner", (c: CustomerContext) => changeSeveral(c, showCustomer));
 
 async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
-  // `customerAddress` has put the blank there.
-  const owner = c.req.param("owner").replace(/^(\.\.?) $/, "$1");
+  const owner = customerIn(c.req.param("owner"));
   const since = { owner, from: `${DAYS - 1}d` };
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
@@ -84,7 +95,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
               Create key
             </a>
           )}
-          <a class="button" href={`/console/customers/${encodeURIComponent(owner)}/links`}>
+          <a class="button" href={`${customerAddress(owner)}/links`}>
             Links
           </a>
           <a class="button" href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
