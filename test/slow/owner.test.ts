@@ -38,6 +38,7 @@ describe.skipIf(executablePath === undefined)("the link of an owner", () => {
     const { page, problems, requested } = await browser.open(link, "phone");
     await page.getByRole("heading", { name: "Pet Shop", exact: true }).waitFor();
     expect(page.url()).toBe(`${service.url.href}owner`);
+    await page.keyboard.press("/"); // finds nothing here, as only operators have the field
     const text = await textOf(page);
     expect(text).toContain(key.slice(-4));
     expect(text).toMatch(/2 of 1,000/);
@@ -57,7 +58,7 @@ describe.skipIf(executablePath === undefined)("the link of an owner", () => {
 
     await page.getByRole("button", { name: "Close this page" }).click();
     await page.getByLabel("The link").waitFor();
-    expect(requested.filter((url) => url.includes(code))).toEqual([]);
+    expect(requested.filter((url) => url.includes(code) || url.includes("/console/find"))).toEqual([]);
     expect(problems).toEqual([]);
   });
 

@@ -17,7 +17,8 @@ export function findWhileTyping(): void {
     const isTyping = event.target instanceof Element && event.target.matches("input, select, textarea");
     const isSlash = event.key === "/" && !isTyping && !event.ctrlKey && !event.metaKey && !event.altKey;
     const isK = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey;
-    if (!isSlash && !isK) return;
+    // The page of an owner, and the form for signing in, have no such field.
+    if ((!isSlash && !isK) || fields.length === 0) return;
     event.preventDefault();
     const field = fields.find((each) => each.checkVisibility());
     if (field) field.select();
