@@ -8,7 +8,7 @@ import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
-import { counted } from "../../../text/format.ts";
+import { counted, formatNumber } from "../../../text/format.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
@@ -162,7 +162,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
       <Tabs c={c} />
       <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
       <p class="muted">{counted(Number(total), "order")}</p>
-      {mayShip ? <ShipForm>{table}</ShipForm> : table}
+      {mayShip ? <ShipForm total={Number(total)}>{table}</ShipForm> : table}
       <Pages c={c} next={next} />
     </>,
   );
@@ -172,7 +172,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
  * A form without an action is sent to the address of the list, so the answer has the same filters.
  * A script shows the first tick, and says on the button how many orders are ticked.
  */
-function ShipForm({ children }: PropsWithChildren) {
+function ShipForm({ total, children }: PropsWithChildren<{ readonly total: number }>) {
   return (
     <form method="post" class="ticks" data-noun="order">
       <div class="tick-bar row">
@@ -181,6 +181,7 @@ function ShipForm({ children }: PropsWithChildren) {
         </button>
         <label class="check" hidden>
           <input type="checkbox" data-tick-all /> All on this page
+          {total > ORDERS_PER_PAGE && `, of ${formatNumber(total)} that match`}
         </label>
       </div>
       {children}
