@@ -126,6 +126,8 @@ describe("a log line", () => {
   it("has the type and text of a thrown value that is not an Error", ({ expect }) => {
     logError("request_failed", `refused ${KEY}`);
     expect(JSON.parse(logged()).error).toEqual({ name: "string", message: "refused sok_***" });
+    logError("request_failed", `no such link: sol_${"a".repeat(40)}!`);
+    expect(JSON.parse(logged()).error).toEqual({ name: "string", message: "no such link: sol_***!" });
     logError("request_failed", undefined);
     expect(JSON.parse(logged()).error).toEqual({ name: "undefined", message: "undefined" });
   });

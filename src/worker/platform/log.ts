@@ -100,11 +100,11 @@ function serialise(line: object): string {
   );
 }
 
-const MAY_BE_SECRET = /sok_|bearer/i;
+const MAY_BE_SECRET = /so[kl]_|bearer/i;
 
-/** Masks API keys, and any text after `Bearer`. */
+/** Masks API keys, codes of owners' links, and any text after `Bearer`. */
 function mask(_name: string, value: unknown): unknown {
   if (typeof value !== "string") return value;
-  const masked = value.replace(/sok_[0-9A-Za-z]+/g, "sok_***").replace(/(bearer)\s+\S+/gi, "$1 ***");
+  const masked = value.replace(/(so[kl]_)[0-9A-Za-z]+/g, "$1***").replace(/(bearer)\s+\S+/gi, "$1 ***");
   return masked.slice(0, MAX_TEXT_CHARS);
 }
