@@ -170,9 +170,16 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
   [
     "audit undo 118",
     "POST /admin/audit/118/undo",
-    undefined,
-    { call: "plans.update", object: "pro" },
+    {},
+    { call: "plans.update", undone: ["pro"], left: [] },
     "Audit 118 is undone: plans.update of pro.",
+  ],
+  [
+    "audit undo 118 --shipment",
+    "POST /admin/audit/118/undo",
+    { shipment: true },
+    { call: "orders.ship", undone: ["7", "8"], left: ["9"] },
+    "Audit 118 is undone: orders.ship of 7, 8; left as they are now: 9.",
   ],
   [
     "keys refresh --all",
@@ -353,7 +360,7 @@ function valuesOf({ type, choices, isNullable, byDefault }: Member): fc.Arbitrar
 function optionsOf(body: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(body).map(([name, value]) => {
     const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    if (name === "allowBackwards") return option;
+    if (name === "allowBackwards" || name === "shipment") return option;
     return `${option}=${value ?? "none"}${/seconds$/i.test(name) ? "s" : ""}`;
   });
 }

@@ -1,6 +1,7 @@
 /** `POST /admin/audit/:id/undo`: what an entry says is brought back, unless something has changed since. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { MAX_ORDERS_PER_SHIPMENT } from "../../../src/worker/db/values.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
@@ -10,7 +11,7 @@ const operator = operatorOf(startApp());
 async function undo(object: string) {
   const select = env.DB.prepare("select max(id) as id from audit_log where object = ?");
   const id = await select.bind(object).first<number>("id");
-  return () => operator("POST", `/audit/${id}/undo`);
+  return (body?: unknown) => operator("POST", `/audit/${id}/undo`, body);
 }
 
 /** What is stored, without the version. */
@@ -48,7 +49,7 @@ describe("an undo", () => {
     else await operator("PATCH", path, change);
     expect(await read()).not.toEqual(before);
     const again = await undo(object);
-    expect(await again()).toMatchObject({ status: 200, body: { object } });
+    expect(await again()).toMatchObject({ status: 200, body: { undone: [object], left: [] } });
     expect(await read()).toEqual(before);
     // The entry's change is not in force any more.
     expect(await again()).toMatchObject({ status: 409, body: { code: "conflict" } });
@@ -61,6 +62,43 @@ describe("an undo", () => {
       expect.stringContaining(kind === "plan" ? "requests per minute" : "status"),
     ]);
     if (kind === "plan") await operator("PATCH", path, { requestsPerMinute: 300, alertPercents: [80, 100] });
+  });
+
+  it("of a shipment leaves the orders that have changed since", async ({ expect }) => {
+    const ids = Array.from({ length: 6 }, newOrderId);
+    const [first, second, gone, delivered, again, earlier] = ids;
+    await insertOrders(...ids.map((id) => ({ id })));
+    await operator("PATCH", `/orders/${second}`, { status: "processing" });
+    await operator("POST", "/orders/ship", { ids: [earlier] });
+    await operator("POST", "/orders/ship", { ids });
+    const undoFirst = await undo(first ?? "");
+    await operator("DELETE", `/orders/${gone}`);
+    await operator("PATCH", `/orders/${delivered}`, { status: "delivered" });
+    await (await undo(again ?? ""))();
+    await operator("POST", "/orders/ship", { ids: [again] });
+    const all = { call: "orders.ship", undone: [first, second], left: [gone, delivered, again] };
+    expect(await undoFirst({ shipment: true })).toMatchObject({ status: 200, body: all });
+    const stored = await Promise.all(ids.map((id) => orderOf(id)));
+    expect(stored.map((order) => order?.status)).toEqual([
+      "pending",
+      "processing",
+      undefined,
+      "delivered",
+      "shipped",
+      "shipped",
+    ]);
+    expect((await undoFirst({ shipment: true })).status).toBe(409);
+    expect((await (await undo(second ?? ""))({ shipment: true })).status).toBe(409); // of another kind
+  });
+
+  it("of the largest shipment is one change of each order", async ({ expect }) => {
+    const ids = Array.from({ length: MAX_ORDERS_PER_SHIPMENT }, newOrderId);
+    await insertOrders(...ids.map((id) => ({ id })));
+    await operator("POST", "/orders/ship", { ids });
+    const { body } = await (await undo(ids[0] ?? ""))({ shipment: true });
+    expect([body.undone, body.left]).toEqual([ids, []]);
+    const { audit } = (await operator("GET", `/audit?object=${ids[499]}`)).body;
+    expect(audit).toMatchObject([{ call: "orders.update", after: { status: "pending" } }, {}]);
   });
 
   it("does not bring back what a client has cancelled, nor a change of another kind", async ({ expect }) => {

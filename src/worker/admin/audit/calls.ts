@@ -4,7 +4,7 @@ import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { AUDIT_SAYS } from "./says.ts";
-import { auditPage, auditQuery, auditView, undone } from "./schema.ts";
+import { auditPage, auditQuery, auditView, undoing, undone } from "./schema.ts";
 import { listAudit } from "./sql.ts";
 import { undoChange } from "./undo.ts";
 
@@ -44,10 +44,11 @@ export const auditCalls = {
     route: "POST /audit/:id/undo",
     summary: "Undo a change",
     description:
-      "Of the kinds `keys.update`, `plans.update`, `orders.update` and `orders.ship`. The members become what the entry has in `before`, by a new change with an entry of its own.",
+      "Of the kinds `keys.update`, `plans.update`, `orders.update` and `orders.ship`. The members become what the entry has in `before`, by a new change with an entry of its own. With `shipment`, so do the other orders that were shipped by the same request, unless they have changed since.",
     says: AUDIT_SAYS["audit.undo"],
+    body: undoing,
     answer: undone,
-    example: { answer: { call: ENTRY.call, object: ENTRY.object } },
+    example: { body: {}, answer: { call: ENTRY.call, undone: [ENTRY.object], left: [] } },
     conflict: "The change is of another kind, or a member is not as the change left it.",
 
     run: undoChange,

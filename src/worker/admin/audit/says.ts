@@ -2,5 +2,8 @@
 import { type Says, textOf } from "../../text/says.ts";
 
 export const AUDIT_SAYS = {
-  "audit.undo": (_, { call, object }) => `is undone: ${textOf(call)} of ${textOf(object)}`,
+  "audit.undo": (_, { call, undone, left }) => {
+    const others = Array.isArray(left) && left.length > 0 ? `; left as they are now: ${left.join(", ")}` : "";
+    return `is undone: ${textOf(call)} of ${Array.isArray(undone) ? undone.join(", ") : ""}${others}`;
+  },
 } as const satisfies Readonly<Record<string, Says>>;

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
 import { count, dateTime, next } from "../http/answer-schemas.ts";
-import { format, oneOf, paging, range } from "../http/schemas.ts";
+import { boolean, format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
@@ -32,6 +32,21 @@ export const auditView = v.strictObject({
 });
 export type AuditView = v.InferOutput<typeof auditView>;
 
-export const undone = v.strictObject({ call: v.string(), object: v.string() });
+export const undoing = v.strictObject({
+  shipment: v.optional(
+    v.pipe(boolean, v.description("Whether to undo the shipment of all orders that were shipped together.")),
+    false,
+  ),
+});
+
+export const undone = v.strictObject({
+  call: v.string(),
+  undone: v.pipe(v.array(v.string()), v.description("The ids of what is as before the change.")),
+  left: v.pipe(
+    v.array(v.string()),
+    v.description("Orders of the shipment that are gone, or not as the shipment left them."),
+  ),
+});
+export type Undone = v.InferOutput<typeof undone>;
 
 export const auditPage = v.strictObject({ audit: v.array(auditView), next });

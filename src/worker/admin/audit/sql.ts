@@ -42,9 +42,8 @@ export function audit(
 }
 
 /** The audit row of a change: a request makes a change of an object once. */
-function rowOf({ at, requestId }: Author, { call, object }: Pick<Change, "call" | "object">): SQL {
-  // With a `+`, SQLite looks only among the rows of this second.
-  return sql`audit_log where at = ${at} and request_id = ${requestId} and +call = ${call} and +object = ${object}`;
+function rowOf(author: Author, { call, object }: Pick<Change, "call" | "object">): SQL {
+  return sql`${rowsOf(author, call)} and +object = ${object}`;
 }
 
 /** True if the audit row of the change was written. */
@@ -52,9 +51,10 @@ export function isAudited(author: Author, change: Change): SQL {
   return sql`exists (select 1 from ${rowOf(author, change)})`;
 }
 
-/** The ids of the objects for which the request wrote an audit row of this change. */
-export function auditedObjects({ at, requestId }: Author, call: AuditCall): SQL {
-  return sql`(select object from audit_log where at = ${at} and request_id = ${requestId} and +call = ${call})`;
+/** The audit rows that a request wrote of one kind of change. */
+export function rowsOf({ at, requestId }: Pick<Author, "at" | "requestId">, call: AuditCall): SQL {
+  // With a `+`, SQLite looks only among the rows of this second.
+  return sql`audit_log where at = ${at} and request_id = ${requestId} and +call = ${call}`;
 }
 
 /**

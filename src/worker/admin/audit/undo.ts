@@ -1,4 +1,5 @@
 /** Undoes a change of a key, plan or order: a new change brings back the members of its audit entry. */
+import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
@@ -9,29 +10,36 @@ import { checked } from "../http/request-validation.ts";
 import { updateKey } from "../keys/change.ts";
 import { keyUpdate } from "../keys/schema.ts";
 import { requireKey } from "../keys/sql.ts";
-import { updateOrder } from "../orders/change.ts";
+import { undoShipment, updateOrder } from "../orders/change.ts";
 import { orderUpdate } from "../orders/schema.ts";
 import { requireOrder } from "../orders/sql.ts";
 import { updatePlan } from "../plans/change.ts";
 import { planUpdate } from "../plans/schema.ts";
 import { planTarget } from "../plans/sql.ts";
-import type { AuditView } from "./schema.ts";
+import type { Undone, undoing } from "./schema.ts";
 import { findEntry } from "./sql.ts";
 
-type Undone = Pick<AuditView, "call" | "object">;
+export const UNDOABLE: readonly string[] = ["keys.update", "plans.update", "orders.update", "orders.ship"];
 
 /** Throws a 409 that names the members that are not as the change left them. */
 export async function undoChange({
   env,
   author,
   id,
-}: Pick<Input<unknown, unknown>, "env" | "author" | "id">): Promise<Undone> {
+  body: { shipment },
+}: Pick<Input<v.InferOutput<typeof undoing>, unknown>, "env" | "author" | "id" | "body">): Promise<Undone> {
   const db = openDatabase(env.DB);
   const entry = await findEntry(db, id);
   if (entry === undefined) throw notFound("The audit log has no entry with this id.");
   const { call, object } = entry;
   const [before, after] = [membersOf(entry.before), membersOf(entry.after)];
   const change = { env, author, id: object };
+  if (shipment) {
+    if (call !== "orders.ship") throw conflict(`A change by ${call} is no shipment.`);
+    const { undone, left } = await undoShipment(db, author, entry);
+    if (undone.length === 0) throw conflict("Nothing was undone, as no order is as the shipment left it.");
+    return { call, undone, left };
+  }
   if (call === "plans.update") {
     const now = await requireTarget(db, planTarget(object));
     refuseOthers(now, after);
@@ -50,7 +58,7 @@ export async function undoChange({
     const body = checked(env, orderUpdate, { ...before, allowBackwards: true });
     await updateOrder({ ...change, body, expected: version });
   } else throw conflict(`A change by ${call} cannot be undone.`);
-  return { call, object };
+  return { call, undone: [object], left: [] };
 }
 
 function refuseOthers(now: Members, after: Members): void {

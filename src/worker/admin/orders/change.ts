@@ -1,11 +1,13 @@
 /** Changes, ships and deletes orders. Orders are JSON text of SQLite, with all digits of their integers. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
-import { openDatabase, transact } from "../../db/database.ts";
+import type { Author } from "../../context.ts";
+import { type Database, openDatabase, transact } from "../../db/database.ts";
 import { orders } from "../../db/order-schema.ts";
 import { ORDER_STATUSES, UNSHIPPED } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
-import { audit } from "../audit/sql.ts";
+import type { AuditView } from "../audit/schema.ts";
+import { audit, rowsOf } from "../audit/sql.ts";
 import { type ChangeInput, make, updateRow } from "../change.ts";
 import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";
 import { ORDER_JSON, type OrderText, orderTarget } from "./sql.ts";
@@ -68,6 +70,43 @@ export async function shipOrders({
     ),
     missing: found.flatMap(({ id, status }) => (status === null ? [id] : [])),
   };
+}
+
+type Sent = { readonly id: string; readonly isUndone: number };
+
+/**
+ * Gives the orders of a shipment their earlier status, each with its audit row. Orders that are not `shipped` any
+ * more, or that an operator has changed since, are left.
+ */
+export async function undoShipment(
+  db: Database,
+  author: Author,
+  { at, requestId }: Pick<AuditView, "at" | "requestId">,
+): Promise<{ readonly undone: string[]; readonly left: string[] }> {
+  const entries = rowsOf({ at: Date.parse(at) / 1_000, requestId }, "orders.ship");
+  const sent = sql`(select id as entry, object as id, json_extract(before, '$.status') as was from ${entries}) sent`;
+  const isUndone = sql`
+    exists (select 1 from orders where orders.id = cast(sent.id as integer) and status = 'shipped')
+    and not exists (select 1 from audit_log later where later.object = sent.id and later.id > entry)`;
+  const change = {
+    call: "orders.update",
+    object: sql`id`,
+    before: { status: "shipped" },
+    after: sql`json_object('status', was)`,
+  } as const;
+  // The update reads the audit rows, because with them the orders have changed since.
+  const [found] = await transact<[Sent, unknown, unknown]>(db, [
+    sql`select id, ${isUndone} as "isUndone" from ${sent} order by entry`,
+    audit(db, author, change, sql`true`, sql`select id, was from ${sent} where ${isUndone}`),
+    sql`
+      update orders set status = json_extract(after, '$.status'), version = version + 1
+      from (select object, after from ${rowsOf(author, change.call)})
+      where orders.id = cast(object as integer)`,
+  ]);
+  const [undone = [], left = []] = [1, 0].map((is) =>
+    found.filter((order) => order.isUndone === is).map(({ id }) => id),
+  );
+  return { undone, left };
 }
 
 /** Deletes an order in any status, and returns it. Its audit row has the whole order. */

@@ -5,7 +5,7 @@ import { openDatabase, render, transact } from "../../../db/database.ts";
 import type { AuditCall } from "../../../db/values.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
 import { foldCase } from "../../../text/text.ts";
-import { audit, auditedObjects } from "../../audit/sql.ts";
+import { audit, rowsOf } from "../../audit/sql.ts";
 import type { Input } from "../../call.ts";
 import { MAX_KEYS_AT_ONCE, refreshEachAtOnce } from "../../refresh-limiters.ts";
 import type { ChangedKeys, dryRun, keySelection, planOfKeys } from "../schema.ts";
@@ -95,7 +95,7 @@ async function changeKeys(
           audit(db, author, change, sql`reason is null and ${isAllowed}`, found),
           render(
             { head: sql`update api_keys set ${member} = ${value}, version = version + 1` },
-            sql`id in ${auditedObjects(author, call)}`,
+            sql`id in (select object from ${rowsOf(author, call)})`,
           ),
         ]),
   ]);
