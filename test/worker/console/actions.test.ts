@@ -14,7 +14,7 @@ import {
 } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
-import { browserWith, formOn, unescaped } from "./browser.ts";
+import { browserWith, formOn, READ_TOKEN, unescaped } from "./browser.ts";
 
 const NOON = Date.UTC(2035, 0, 1, 12);
 const APPLY = { apply: "true" };
@@ -447,7 +447,8 @@ describe("Undo", () => {
 
   it("is not offered after a change that cannot be undone, nor for a later one", async ({ expect }) => {
     const { id, get, post } = await prepared();
-    const shown = async (path: string) => (await get(path)).text();
+    // Above the history, which offers to undo each of its changes.
+    const shown = async (path: string) => (await (await get(path)).text()).split('<ol class="feed">')[0];
     const disabled = (await post(`/console/keys/${id}/disable`)).headers.get("Location") ?? "";
     await post(`/console/keys/${id}/ban`, ban("60", "x"));
     expect(await shown(disabled)).not.toContain("Undo");
@@ -591,6 +592,37 @@ describe("the undo of a change of orders and plans", () => {
     const undo = formOn(await (await get(done.headers.get("Location") ?? "")).text(), "Undo");
     expect((await post(undo.path, undo.fields)).status).toBe(303);
     expect(await stored()).toEqual(before);
+  });
+
+  it("brings back a shipment from the list that has shipped the orders, and names the others", async ({
+    expect,
+  }) => {
+    const [first, second] = [newOrderId(), newOrderId()];
+    await insertOrders({ id: first }, { id: second, status: "processing" });
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const form = new FormData();
+    for (const id of [first, second]) form.append("ids", id);
+    const undo = formOn(await (await post("/console/orders", form)).text(), "Undo");
+    await post(`/console/orders/${first}/edit`, { status: "delivered" });
+    const page = await (await post(undo.path, undo.fields)).text();
+    expect(page).toContain(`is undone: orders.ship of ${second}; left as they are now: ${first}`);
+    expect(await stored(second)).toMatchObject({ status: "processing" });
+    expect((await post(undo.path, undo.fields)).status).toBe(409);
+  });
+
+  it("brings back what an entry of the audit log has, unless a later change has changed that", async ({
+    expect,
+  }) => {
+    const id = newOrderId();
+    await insertOrders({ id });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    await post(`/console/orders/${id}/edit`, { status: "delivered" });
+    const undo = formOn(await (await get(`/console/audit?object=${id}`)).text(), "Undo");
+    expect((await post(undo.path, undo.fields)).status).toBe(200);
+    expect(await stored(id)).toMatchObject({ status: "pending" });
+    expect((await post(undo.path, undo.fields)).status).toBe(409);
+    const reader = await browserWith(READ_TOKEN);
+    expect(await (await reader.get(`/console/audit?object=${id}`)).text()).toMatch(/Entry <code>(?!.*Undo)/s);
   });
 
   it("is not needed for more than ten orders that were ticked by mistake: the page asks", async ({

@@ -1,5 +1,6 @@
 /** Undoes the last change with the form of that change: its audit entry has the members as they were. */
 import type { AuditView } from "../../admin/audit/schema.ts";
+import { UNDOABLE } from "../../admin/audit/undo.ts";
 import { membersOf } from "../../text/says.ts";
 import type { FormTexts } from "./members.ts";
 import { HiddenFields } from "./preview.tsx";
@@ -12,13 +13,22 @@ export function textsBefore({ before }: AuditView): FormTexts {
   );
 }
 
-type Props = { readonly action: string; readonly version: number | string; readonly typed: FormTexts };
+type EntryProps = { readonly entry: AuditView; readonly isShipment?: boolean };
+
+/** For a shipment, `entry` is any of its entries. The call undoes nothing that was changed later. */
+export function EntryUndo({ entry: { id, call }, isShipment = false }: EntryProps) {
+  if (!UNDOABLE.includes(call) || (isShipment && call !== "orders.ship")) return null;
+  const typed = { entry: String(id), ...(isShipment && { shipment: "true" }) };
+  return <UndoForm action="/console/audit" typed={typed} />;
+}
+
+type Props = { readonly action: string; readonly version?: number | string; readonly typed: FormTexts };
 
 /** `version` is what the change has left, so the form undoes no later change. */
 export function UndoForm({ action, version, typed }: Props) {
   return (
     <form method="post" action={action}>
-      <Basis version={version} />
+      {version !== undefined && <Basis version={version} />}
       <HiddenFields typed={typed} />
       <button type="submit" class="button small">
         Undo

@@ -4,6 +4,7 @@ import type { AuditView } from "../../../admin/audit/schema.ts";
 import { type Members, membersOf, textOf, wordsOf } from "../../../text/says.ts";
 import { saysOf } from "../../kit/done.tsx";
 import { addressOf } from "../../kit/forms.ts";
+import { EntryUndo } from "../../kit/undo.tsx";
 
 /** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];
@@ -31,8 +32,14 @@ function isSameDeed(entry: AuditView, later: AuditView): boolean {
   return file !== null && membersOf(later.after).file === file && isSoon;
 }
 
-/** `when` is the time in the form of the list around the entry. */
-export function Entry({ deed, when }: { readonly deed: Deed; readonly when: Child }) {
+type EntryProps = {
+  readonly deed: Deed;
+  /** The time in the form of the list around the entry. */
+  readonly when: Child;
+  readonly mayUndo: boolean;
+};
+
+export function Entry({ deed, when, mayUndo }: EntryProps) {
   const [{ actor }] = deed;
   return (
     <li>
@@ -41,8 +48,10 @@ export function Entry({ deed, when }: { readonly deed: Deed; readonly when: Chil
       <details>
         <summary>Details</summary>
         <Differences deed={deed} />
+        {mayUndo && <EntryUndo entry={deed[0]} isShipment={deed.length > 1} />}
         <p class="muted">
-          Request <code>{[...new Set(deed.map(({ requestId }) => requestId))].join(" ")}</code>
+          {deed.length === 1 ? "Entry" : "Entries"} <code>{deed.map(({ id }) => id).join(" ")}</code>, request{" "}
+          <code>{[...new Set(deed.map(({ requestId }) => requestId))].join(" ")}</code>
         </p>
       </details>
     </li>

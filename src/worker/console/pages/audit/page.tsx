@@ -1,16 +1,20 @@
 /** `/console/audit` lists every change by an operator, day by day. */
 import { Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
-import { auditQuery } from "../../../admin/audit/schema.ts";
+import { auditQuery, type Undone } from "../../../admin/audit/schema.ts";
 import { CALLS } from "../../../admin/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { AUDIT_CALLS } from "../../../db/values.ts";
 import { formatDay, formatTime } from "../../../text/format.ts";
+import { sentenceOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
-import { addressOf, queryOf } from "../../kit/forms.ts";
+import { saysOf } from "../../kit/done.tsx";
+import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { addressOf, queryOf, sendForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
-import { page } from "../../kit/page.tsx";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { Notice } from "../../kit/ui.tsx";
 import { deedsIn, Entry } from "./entry.tsx";
 
 const PATH = "/console/audit";
@@ -21,16 +25,40 @@ const CHANGES = Object.fromEntries(
   AUDIT_CALLS.map((id) => [id, CALLS.find((call) => call.id === id)?.summary ?? id]),
 );
 
-export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
+export const auditPages = new Hono<AppEnv>()
+  .get("/", (c) => {
+    const query = queryOf(c, auditQuery);
+    return query.format === "csv" ? fileOf(c, auditCalls.list, query) : showAudit(c);
+  })
+  .post("/", (c) =>
+    answerForm(
+      c,
+      "undo",
+      (context, failure) => showAudit(context, { failure }),
+      async (typed) => {
+        const { entry: id = "" } = typed;
+        return showAudit(c, { undone: await sendForm(c, auditCalls.undo, typed, { id }) });
+      },
+    ),
+  );
+
+type Outcome = { readonly failure?: Failure; readonly undone?: Undone };
+
+async function showAudit(c: ConsoleContext, { failure, undone }: Outcome = {}) {
   const query = { ...queryOf(c, auditQuery), limit: ENTRIES_PER_PAGE };
-  if (query.format === "csv") return fileOf(c, auditCalls.list, query);
   const { audit, next } = await auditCalls.list.run(inputOf(c, { query }));
   const shown = c.req.query();
   const preset = (from: string, to = "") => addressOf(PATH, { ...shown, from, to, after: "" });
   return page(
     c,
-    { title: "Audit", actions: <CsvLink c={c} /> },
+    { title: "Audit", actions: <CsvLink c={c} />, status: failure?.status ?? 200 },
     <>
+      <FailureNotice failure={failure} />
+      {undone && (
+        <Notice kind={undone.left.length === 0 ? "good" : "warn"}>
+          <p>{sentenceOf("The change", saysOf({ call: "audit.undo", before: null, after: undone }))}</p>
+        </Notice>
+      )}
       <Filters
         c={c}
         schema={auditQuery}
@@ -54,7 +82,7 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
             <h2>{day}</h2>
             <ol class="feed">
               {deedsIn(entries).map((deed) => (
-                <Entry deed={deed} when={<Minute iso={deed[0].at} />} />
+                <Entry deed={deed} when={<Minute iso={deed[0].at} />} mayUndo={!c.var.mayOnlyRead} />
               ))}
             </ol>
           </section>
@@ -63,7 +91,7 @@ export const auditPages = new Hono<AppEnv>().get("/", async (c) => {
       <Pages c={c} next={next} />
     </>,
   );
-});
+}
 
 function Minute({ iso }: { readonly iso: string }) {
   return (

@@ -147,7 +147,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       </div>
       <section>
         <h2>History</h2>
-        <History events={history.events} />
+        <History mayUndo={!c.var.mayOnlyRead} events={history.events} />
         {history.next !== null && (
           <Presets
             links={[
@@ -350,14 +350,14 @@ function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
 }
 
 /** Leaves out bans by operators, because the list has them as changes. */
-function History({ events }: { readonly events: readonly KeyEvent[] }) {
+function History({ events, mayUndo }: { readonly events: readonly KeyEvent[]; readonly mayUndo: boolean }) {
   const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
   if (shown.length === 0) return <p class="muted">Nothing yet.</p>;
   return (
     <ol class="feed">
       {shown.map((event) =>
         event.kind === "change" ? (
-          <Entry deed={[event.change]} when={<Time iso={event.at} />} />
+          <Entry deed={[event.change]} when={<Time iso={event.at} />} mayUndo={mayUndo} />
         ) : (
           <li>
             <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}

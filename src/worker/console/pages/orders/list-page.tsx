@@ -1,6 +1,8 @@
 /** `/console/orders` lists and ships orders, the highest ids first, and lists cancelled orders. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
+import { auditCalls } from "../../../admin/audit/calls.ts";
+import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
@@ -10,10 +12,11 @@ import { UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, queryOf, receiveForm } from "../../kit/forms.ts";
+import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, Notice, Table, Time } from "../../kit/ui.tsx";
+import { EntryUndo } from "../../kit/undo.tsx";
 import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 
 const PATH = "/console/orders";
@@ -128,6 +131,8 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
   const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE, count: true };
   const answer = await orderCalls.list.run(inputOf(c, { query }));
   const { orders, total, next } = toShown<ShownOrders>(answer);
+  const object = shipment?.shipped[0];
+  const [entry] = object === undefined ? [] : (await ask(c, auditCalls.list, { object, limit: "1" })).audit;
   const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => UNSHIPPED.includes(status));
   const table = (
     <Table
@@ -158,7 +163,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
     { title: "Orders", actions: <Actions c={c} />, status: failure?.status ?? 200 },
     <>
       <FailureNotice failure={failure} />
-      {shipment && <Shipped shipment={shipment} />}
+      {shipment && <Shipped shipment={shipment} entry={entry} />}
       <Tabs c={c} />
       <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
       <p class="muted">{counted(Number(total), "order")}</p>
@@ -204,7 +209,9 @@ function Tick({ order: { id, status }, isTicked }: TickProps) {
   );
 }
 
-function Shipped({ shipment: { shipped, unchanged, missing } }: { readonly shipment: Shipment }) {
+type ShippedProps = { readonly shipment: Shipment; readonly entry: AuditView | undefined };
+
+function Shipped({ shipment: { shipped, unchanged, missing }, entry }: ShippedProps) {
   return (
     <Notice kind={unchanged.length + missing.length === 0 ? "good" : "warn"}>
       <p>
@@ -212,6 +219,7 @@ function Shipped({ shipment: { shipped, unchanged, missing } }: { readonly shipm
         {unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`)}
         {missing.map((id) => ` Order ${id} is gone: it was cancelled or deleted.`)}
       </p>
+      {entry && <EntryUndo entry={entry} isShipment />}
     </Notice>
   );
 }

@@ -89,7 +89,7 @@ async function showOrder(c: OrderContext, failure?: Failure) {
         {audit.length === 0 && <p class="muted">No operator has changed this order.</p>}
         <ol class="feed">
           {deedsIn(audit).map((deed) => (
-            <Entry deed={deed} when={<Time iso={deed[0].at} />} />
+            <Entry deed={deed} when={<Time iso={deed[0].at} />} mayUndo={!c.var.mayOnlyRead} />
           ))}
         </ol>
       </section>
