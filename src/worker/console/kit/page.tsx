@@ -154,7 +154,7 @@ function Operator({ c }: { readonly c: ConsoleContext }) {
       <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
         {c.var.author.actor}
       </span>
-      <span class="muted">{c.var.mayOnlyRead ? "read only" : "may write"}</span>
+      {c.var.mayOnlyRead && <span class="muted">read only</span>}
     </>
   );
 }
