@@ -8,6 +8,7 @@ import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
 import { LINKS_SAY } from "../worker/admin/links/says.ts";
 import { ORDERS_SAY } from "../worker/admin/orders/says.ts";
 import { PLANS_SAY } from "../worker/admin/plans/says.ts";
+import { counted } from "../worker/text/format.ts";
 import { differences, listOf, type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
 
 export type Change = {
@@ -67,7 +68,9 @@ export function sentenceAfter(call: string, answer: Answer, { name, sent }: Chan
   const object = answer.name ?? (typeof keyName === "string" ? keyName : name || answer.id || "All keys");
   const subject = call === "keys.create" ? `${object} (${answer.id})` : object;
   const rest =
-    outdated === 0 ? restAfter(call, answer, sent) : ` ${outdated} limiters follow within minutes.`;
+    outdated === 0
+      ? restAfter(call, answer, sent)
+      : ` ${counted(outdated, "key")} follow${outdated === 1 ? "s" : ""} within minutes.`;
   return `${sentenceOf(subject, saysOf(call, was.before, was.after), effective)}${rest}`;
 }
 

@@ -112,7 +112,7 @@ async function changeLimits({ page, service, expect }: Day, id: string, secret: 
   await act(page, "Change key", (form) => form.getByLabel("Requests per minute").fill("500"));
   expect(pathOf(page)).toMatch(new RegExp(`^/console/keys/${id}\\?done=edit&version=\\d+$`));
   const text = await textOf(page);
-  expect(text).toContain("The key is changed: requests per minute none → 500. It takes effect immediately.");
+  expect(text).toContain("The key is changed: requests per minute none → 500.");
   expect(text).toContain("500 (own limit)");
   const { headers } = await service.call(secret, LIST);
   expect(headers.get("RateLimit-Policy")).toContain("q=500;w=60");
@@ -185,7 +185,7 @@ async function retire(day: Day, { old, current }: { old: string; current: string
   const { page, expect } = day;
   const row = page.getByRole("row").filter({ hasText: old.slice(-4) });
   await submit(page, row.getByRole("button", { name: "End the old secret" }));
-  expect(await textOf(page)).toContain("The key has the secret sok_");
+  expect(await textOf(page)).toContain("The key has the old secret sok_");
   expect([await statusOf(day, old), await statusOf(day, current)]).toEqual([401, 200]);
   expect(await page.getByRole("button", { name: "End the old secret" }).count()).toBe(0);
 }
@@ -280,7 +280,7 @@ async function readAudit({ page, expect }: Day, id: string) {
     "mo: order 11 is changed: ship date none → 24 Nov 2026, 09:30 UTC",
     "mo: order 11 is shipped",
     "mo: orders are loaded from orders.ndjson: 3 inserted",
-    "mo: Paws production has the secret sok_",
+    "mo: Paws production has the old secret sok_",
     "mo: Paws production is enabled",
     "mo: Paws production is disabled",
     "mo: Paws production is no longer banned; the ban would have ended on ",

@@ -1,6 +1,7 @@
 /** `orders ship` ships orders by their ids, in batches. */
 import type { Command } from "commander";
 import { readIds } from "../../worker/admin/orders/file/text.ts";
+import { missingSays, shippedSays } from "../../worker/admin/orders/says.ts";
 import type { Shipment } from "../../worker/admin/orders/schema.ts";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../worker/db/values.ts";
 import { isInt64 } from "../../worker/text/int64.ts";
@@ -26,13 +27,8 @@ async function ship(session: Session, typed: readonly string[], file: string | u
   for (let start = 0; start < ids.length; start += MAX_ORDERS_PER_SHIPMENT) {
     const json = { ids: ids.slice(start, start + MAX_ORDERS_PER_SHIPMENT) };
     const answer = await call<Shipment>(session.access, "POST /orders/ship", { json });
-    show(session, answer, () => sentenceOf(answer.body));
+    show(session, answer, () => shippedSays(answer.body));
     missing.push(...answer.body.missing);
   }
-  if (missing.length > 0) throw new CliError(`No order has these ids: ${missing.join(", ")}`);
-}
-
-function sentenceOf({ shipped, unchanged }: Shipment): string {
-  const others = unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`);
-  return `Shipped: ${shipped.length}.${others.join("")}`;
+  if (missing.length > 0) throw new CliError(missingSays(missing));
 }

@@ -1,5 +1,5 @@
 /** What a change says. Forms, the audit log and the command show the same sentences. Pure. */
-import { formatTime } from "./format.ts";
+import { formatNumber, formatTime } from "./format.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -31,29 +31,34 @@ export function textOf(value: unknown): string {
   return json.startsWith("{") ? listOf(Object.entries(value)) : json;
 }
 
-/** `plan free → pro, requests per day 600` */
+/** The value of a member. The number of an id has no separators. */
+export function memberText(name: string, value: unknown): string {
+  return typeof value === "number" && !/id$/i.test(name) ? formatNumber(value) : textOf(value);
+}
+
+/** `plan free → pro, requests per day 6,000` */
 export function differences(before: Members, after: Members): string {
   return Object.entries(after)
     .map(([name, value]) => {
-      const was = Object.hasOwn(before, name) ? `${short(before[name])} → ` : "";
-      return `${wordsOf(name)} ${was}${short(value)}`;
+      const was = Object.hasOwn(before, name) ? `${short(name, before[name])} → ` : "";
+      return `${wordsOf(name)} ${was}${short(name, value)}`;
     })
     .join(", ");
 }
 
-/** `requests per minute 5, requests per day 600`. Leaves out members without a value. */
+/** `requests per minute 5, requests per day 6,000`. Leaves out members without a value. */
 export function listOf(members: readonly (readonly [name: string, value: unknown])[]): string {
   const set = members.filter(([, value]) => (value ?? null) !== null);
-  return set.map(([name, value]) => `${wordsOf(name)} ${textOf(value)}`).join(", ");
+  return set.map(([name, value]) => `${wordsOf(name)} ${memberText(name, value)}`).join(", ");
 }
 
-function short(value: unknown): string {
-  const text = textOf(value).replaceAll("\n", " ");
+function short(name: string, value: unknown): string {
+  const text = memberText(name, value).replaceAll("\n", " ");
   return text.length > MAX_CHARS ? `${text.slice(0, MAX_CHARS).toWellFormed()}…` : text;
 }
 
-/** `The key is revoked. It takes effect immediately.` */
+/** `The key is revoked. It takes effect within minutes.` Nothing is said of a change that took effect. */
 export function sentenceOf(subject: string, says: string, effective?: string): string {
   const end = says.endsWith(".") ? "" : ".";
-  return `${subject} ${says}${end}${effective === undefined ? "" : ` It takes effect ${effective}.`}`;
+  return `${subject} ${says}${end}${effective === undefined || effective === "immediately" ? "" : ` It takes effect ${effective}.`}`;
 }

@@ -278,10 +278,10 @@ export const keyCalls = {
   retire: call({
     id: "keys.retire",
     route: "DELETE /keys/:id/secrets/:secretId",
-    summary: "End a secret of a key",
+    summary: "End the old secret of a key",
     description: "The other secrets of the key go on.",
     says: KEYS_SAY["keys.retire"],
-    asks: "The secret stops working at once.",
+    asks: "The old secret stops working at once.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,

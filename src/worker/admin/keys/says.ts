@@ -19,10 +19,10 @@ export const KEYS_SAY = {
   "keys.end_temporary_limits": () => "has its permanent limits again",
   "keys.rotate": (_, { oldSecretsExpireAt }) =>
     `has a new secret; old secrets end ${textOf(oldSecretsExpireAt)}`,
-  "keys.retire": ({ hint }) => `has the secret ${textOf(hint)} no longer`,
+  "keys.retire": ({ hint }) => `has the old secret ${textOf(hint)} no longer`,
   "keys.revoke": () => "is revoked",
-  "keys.refresh": () => "is read again by its limiter",
-  "keys.refresh_all": () => "are read again by their limiters",
+  "keys.refresh": () => "is told its limits again",
+  "keys.refresh_all": () => "are told their limits again",
 } as const satisfies Readonly<Record<string, Says>>;
 
 /** Returns when the last of the old secrets ends. A new secret has no end. */

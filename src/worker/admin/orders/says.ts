@@ -1,6 +1,7 @@
 /** What each change of orders says. Pure: the command says it too. */
-import { formatNumber } from "../../text/format.ts";
+import { counted, formatNumber } from "../../text/format.ts";
 import { differences, type Says, textOf } from "../../text/says.ts";
+import type { Shipment } from "./schema.ts";
 
 const FIGURES = ["inserted", "updated", "unchanged", "cancelled", "kept"] as const;
 
@@ -15,3 +16,13 @@ export const ORDERS_SAY = {
     return `are loaded${from}: ${counts.map(([count, name]) => `${formatNumber(count)} ${name}`).join(", ")}`;
   },
 } as const satisfies Readonly<Record<string, Says>>;
+
+/** What `orders.ship` did. */
+export function shippedSays({ shipped, unchanged }: Pick<Shipment, "shipped" | "unchanged">): string {
+  const others = unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`);
+  return `${counted(shipped.length, "order")} shipped.${others.join("")}`;
+}
+
+export function missingSays(ids: readonly string[]): string {
+  return `No order has these ids: ${ids.join(", ")}. Such an order was cancelled or deleted, or was never stored.`;
+}

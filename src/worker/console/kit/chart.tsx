@@ -38,11 +38,11 @@ type AsOfProps = {
   readonly unreachable?: readonly string[];
 };
 
-/** Says until when all requests are counted, and which limiters could not say so. */
+/** Says until when all requests are counted, and whose counters could not say so. */
 export function AsOf({ c, iso, unreachable = [] }: AsOfProps) {
   return (
     <>
-      {unreachable.length > 0 && `The limiters of ${unreachable.join(", ")} cannot be reached. `}
+      {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} cannot be reached. `}
       Counted until <Time iso={iso} />, and most of what came later.{" "}
       <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
     </>

@@ -5,7 +5,7 @@ import type { AuditView } from "../../admin/audit/schema.ts";
 import { ERROR_STATUS } from "../../platform/error-codes.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { Problem } from "../../text/check-schema.ts";
-import { membersOf, sentenceOf, textOf } from "../../text/says.ts";
+import { membersOf, memberText, sentenceOf } from "../../text/says.ts";
 import { parseRfc3339 } from "../../text/time.ts";
 import { saysOf } from "./done.tsx";
 import { ask, changedIn, KeptForm, receiveForm, textsIn, tickedIn } from "./forms.ts";
@@ -90,7 +90,7 @@ async function conflictIn(c: ConsoleContext, failure: Failure, { seen }: FormTex
     .toReversed()
     .flatMap(({ actor, after }) =>
       Object.entries(membersOf(after)).map(
-        ([member, value]) => [member, `${actor} set this to ${textOf(value)}`] as const,
+        ([member, value]) => [member, `${actor} set this to ${memberText(member, value)}`] as const,
       ),
     );
   const problems = [...new Map(theirs)]

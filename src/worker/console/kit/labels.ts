@@ -22,7 +22,7 @@ const LABELS: Readonly<Record<string, string>> = {
   ids: "Orders",
   key: "Key (id)",
   limits: "Limits",
-  location: "Location of its limiter",
+  location: "Where its requests are counted",
   mayCancel: "Rights",
   name: "Name",
   note: "Note",

@@ -47,7 +47,7 @@ export function Badge({ status }: { readonly status: string }) {
 
 const TERMS = {
   overLimit: "A second in which the key went on after its refusals. 20 of them ban a key.",
-  limiter: "It counts the requests of one key, and admits or refuses each of them.",
+  counter: "It counts the requests of one key, and admits or refuses each of them.",
 };
 
 /** Shows a word that not every operator knows. The title says what the word means. */

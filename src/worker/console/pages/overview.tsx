@@ -74,7 +74,7 @@ export async function overviewPage(c: ConsoleContext) {
       ? [
           needOf(
             "warn",
-            `The limiters of ${counted(health.outdatedKeys, "key")} have not been told of a change.`,
+            `The counters of ${counted(health.outdatedKeys, "key")} have not been told of a change.`,
             SYMPTOMS,
           ),
         ]
@@ -118,7 +118,7 @@ function Needs({ needs, mayOnlyRead }: { readonly needs: readonly Need[]; readon
     return (
       <p>
         <span class="badge good">healthy</span> Nothing needs you. The database and the{" "}
-        <Term name="limiter">limiters</Term> answer.
+        <Term name="counter">counters</Term> of the keys answer.
       </p>
     );
   }

@@ -1,7 +1,7 @@
 /** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
 import type { AuditView } from "../../../admin/audit/schema.ts";
-import { type Members, membersOf, textOf, wordsOf } from "../../../text/says.ts";
+import { type Members, membersOf, memberText, textOf, wordsOf } from "../../../text/says.ts";
 import { saysOf } from "../../kit/done.tsx";
 import { addressOf } from "../../kit/forms.ts";
 import { EntryUndo } from "../../kit/undo.tsx";
@@ -67,9 +67,9 @@ function Differences({ deed }: { readonly deed: Deed }) {
     <ul class="differences">
       {differences.map(([name, was, is]) => (
         <li>
-          {name}: {was !== undefined && <del>{textOf(was)}</del>}
+          {name}: {was !== undefined && <del>{memberText(name, was)}</del>}
           {was !== undefined && is !== undefined && " → "}
-          {is !== undefined && <ins>{textOf(is)}</ins>}
+          {is !== undefined && <ins>{memberText(name, is)}</ins>}
         </li>
       ))}
     </ul>

@@ -65,7 +65,7 @@ export function KeyFields({ texts, plans, owners, isNew = false, failure }: Prop
       attributes: { "data-demands": JSON.stringify(demands) },
     },
     location: {
-      hint: "The limiter counts the key's requests, and stays where it is created.",
+      hint: "The place stays as it is at first.",
       choices: { "": "Near the first request", ...REGIONS },
     },
     requestsPerMinute: ownLimit("requestsPerMinute"),

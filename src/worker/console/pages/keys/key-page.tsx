@@ -360,7 +360,7 @@ function History({ events, mayUndo }: { readonly events: readonly KeyEvent[]; re
           <Entry deed={[event.change]} when={<Time iso={event.at} />} mayUndo={mayUndo} />
         ) : (
           <li>
-            <Time iso={event.at} /> <strong>The limiter</strong> banned the key for{" "}
+            <Time iso={event.at} /> <strong>The service</strong> banned the key for{" "}
             {counted(event.ban.strikes, "second")} over the limit until <Time iso={event.ban.endsAt} />
           </li>
         ),

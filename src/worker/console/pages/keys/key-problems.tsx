@@ -87,8 +87,8 @@ function limitProblems(live: LiveUsage | null): Problem[] {
   if (live === null) {
     const says = (
       <>
-        The limiter of this key, which counts its requests and bans it, cannot be reached. The figures of the
-        last hour may be missing. <a href={docsUrl("runbook.md#symptoms")}>What to look at</a>
+        The key's counter cannot be reached: it counts the requests, and bans the key. The figures of the last
+        hour may be missing. <a href={docsUrl("runbook.md#symptoms")}>What to look at</a>
       </>
     );
     return [{ kind: "warn", says }];

@@ -5,6 +5,7 @@ import { auditCalls } from "../../../admin/audit/calls.ts";
 import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
+import { missingSays, shippedSays } from "../../../admin/orders/says.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -211,13 +212,13 @@ function Tick({ order: { id, status }, isTicked }: TickProps) {
 
 type ShippedProps = { readonly shipment: Shipment; readonly entry: AuditView | undefined };
 
-function Shipped({ shipment: { shipped, unchanged, missing }, entry }: ShippedProps) {
+function Shipped({ shipment, entry }: ShippedProps) {
+  const { unchanged, missing } = shipment;
   return (
     <Notice kind={unchanged.length + missing.length === 0 ? "good" : "warn"}>
       <p>
-        {counted(shipped.length, "order")} shipped.
-        {unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`)}
-        {missing.map((id) => ` Order ${id} is gone: it was cancelled or deleted.`)}
+        {shippedSays(shipment)}
+        {missing.length > 0 && ` ${missingSays(missing)}`}
       </p>
       {entry && <EntryUndo entry={entry} isShipment />}
     </Notice>
