@@ -65,7 +65,7 @@ export const LISTS: Readonly<Record<string, List>> = {
   },
   "audit.list": {
     rows: "audit",
-    columns: ["at", "actor", "call", "object=objectName|object", ["change", describeChange]],
+    columns: ["id", "at", "actor", "call", "object=objectName|object", ["change", describeChange]],
     example: "--since yesterday --to today --actor ada",
   },
   "bans.list": {
