@@ -667,12 +667,31 @@ describe("the page of the audit log", () => {
       .slice(1)
       .map((entry) => entry.replace(/<[^>]+>/g, ""));
     expect(shipped).toContain(`mo: each of the orders ${first}, ${second} is shipped`);
-    expect(shipped).toContain(`order ${first}: pending → shipped`);
+    expect(shipped).toContain(`${first}, status: pending → shipped`);
     expect(loaded).toContain("mo: orders are loaded from a.csv: 2 inserted");
     expect(changed).toContain("mo: test is changed: ");
     expect(changed).toContain("requests per minute: none → 600");
     expect(others).toEqual([]);
     expect(page).not.toMatch(/<option[^>]*>[a-z]+\.[a-z_]+</);
+  });
+});
+
+describe("the entries of one request", () => {
+  it("are one entry of all objects, unless one sentence would be wrong of some", async ({ expect }) => {
+    const [first, second, third] = [newOrderId(), newOrderId(), newOrderId()];
+    const keys = [await createKey(), await createKey()];
+    await insertOrders({ id: first }, { id: second }, { id: third, status: "processing" });
+    const operator = operatorOf(startApp());
+    const ids = [first, second, third];
+    await operator("POST", "/keys/disable", { ids: keys.map(({ id }) => id) });
+    await operator("POST", "/orders/ship", { ids });
+    const entry = await env.DB.prepare("select max(id) as id from audit_log").first<number>("id");
+    await operator("POST", `/audit/${entry}/undo`, { shipment: true });
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const page = (await (await get("/console/audit?actor=mo")).text()).replace(/<[^>]+>/g, "");
+    expect(page).toContain(`mo: order ${third} is changed: status shipped → processing`);
+    expect(page).toContain(`mo: each of the orders ${first}, ${second} is changed: status shipped → pending`);
+    expect(page).toContain("mo: each of the keys test, test is disabled");
   });
 });
 

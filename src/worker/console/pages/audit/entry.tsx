@@ -12,7 +12,7 @@ type Deed = readonly [AuditView, ...AuditView[]];
 /** A file that is loaded again later is another deed. */
 const MAX_MS_BETWEEN_BATCHES = 120_000;
 
-/** Joins the entries of orders that were shipped together, and the batches of one file. */
+/** Joins the entries of one request about which one sentence is true, and the batches of one file. */
 export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
   const deeds: Deed[] = [];
   for (const entry of entries) {
@@ -26,7 +26,7 @@ export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
 
 function isSameDeed(entry: AuditView, later: AuditView): boolean {
   if (entry.call !== later.call || entry.actor !== later.actor) return false;
-  if (entry.requestId === later.requestId) return true;
+  if (entry.requestId === later.requestId) return saysOf(entry) === saysOf(later);
   const { file = null } = membersOf(entry.after);
   const isSoon = Date.parse(later.at) - Date.parse(entry.at) <= MAX_MS_BETWEEN_BATCHES;
   return file !== null && membersOf(later.after).file === file && isSoon;
@@ -61,7 +61,10 @@ export function Entry({ deed, when, mayUndo }: EntryProps) {
 type Difference = readonly [name: string, was: unknown, is: unknown];
 
 function Differences({ deed }: { readonly deed: Deed }) {
-  const differences = deed.toReversed().flatMap(differencesOf);
+  const differences = deed.toReversed().flatMap((entry) => {
+    const object = deed.length > 1 && linkOf(entry) ? `${entry.objectName ?? entry.object}, ` : "";
+    return differencesOf(entry).map(([name, was, is]): Difference => [`${object}${name}`, was, is]);
+  });
   if (differences.length === 0) return null;
   return (
     <ul class="differences">
@@ -77,9 +80,8 @@ function Differences({ deed }: { readonly deed: Deed }) {
 }
 
 /** Leaves out members without a value on both sides. A side that the entry lacks is undefined. */
-function differencesOf({ call, object, before, after }: AuditView): readonly Difference[] {
+function differencesOf({ before, after }: AuditView): readonly Difference[] {
   const [was, is] = [membersOf(before), membersOf(after)];
-  if (call === "orders.ship") return [[`order ${object}`, was.status, is.status]];
   if (Array.isArray(is.statuses))
     return is.statuses.map(membersOf).map(({ id, from, to }) => [`order ${textOf(id)}`, from, to]);
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
@@ -90,19 +92,26 @@ function differencesOf({ call, object, before, after }: AuditView): readonly Dif
     .map((name) => [wordsOf(name), side(was, before, name), side(is, after, name)]);
 }
 
-/** The subject of the sentence, with links. Orders that were shipped together are one subject. */
+/** The subject of the sentence, with links. Objects that were changed together are one subject. */
 function subjectOf(deed: Deed): Child {
-  const [{ call, object, objectName }] = deed;
+  const [entry] = deed;
+  const { call, object } = entry;
   const [noun = ""] = call.split(".");
+  const link = linkOf(entry);
   if (object === noun) return noun === "keys" ? "all keys" : noun;
-  if (noun === "links") return object;
-  if (noun === "plans") return `plan ${object}`;
-  if (noun !== "orders") return <a href={`/console/keys/${object}`}>{objectName ?? object}</a>;
+  if (link === null) return noun === "plans" ? `plan ${object}` : object;
+  if (deed.length === 1) return noun === "orders" ? ["order ", link] : link;
   // Without a count, as the next page can have more of them.
-  const links = deed
-    .toReversed()
-    .map(({ object: id }, i) => [i > 0 && ", ", <a href={`/console/orders/${id}`}>{id}</a>]);
-  return [deed.length === 1 ? "order " : "each of the orders ", ...links.flat()];
+  const links = deed.toReversed().map((each, i) => [i > 0 && ", ", linkOf(each)]);
+  return [`each of the ${noun === "orders" ? "orders" : "keys"} `, ...links.flat()];
+}
+
+/** Null: the object has no page of its own. */
+function linkOf({ call, object, objectName }: AuditView): Child {
+  const [noun = ""] = call.split(".");
+  if (object === noun || noun === "links" || noun === "plans") return null;
+  if (noun === "orders") return <a href={`/console/orders/${object}`}>{object}</a>;
+  return <a href={`/console/keys/${object}`}>{objectName ?? object}</a>;
 }
 
 /** Adds up the figures of the batches of a file. */
