@@ -208,7 +208,7 @@ async function loadFile({ page, expect }: Day) {
     await submit(page, page.getByRole("button", { name: "Load" }));
     return textOf(page);
   };
-  const counted = "0 updated, 0 unchanged, 0 skipped (cancelled), 2 refused.";
+  const counted = "0 updated, 0 unchanged, 0 cancelled, 2 refused.";
   expect(await load((form) => form.getByLabel("Dry run").check())).toContain(
     `Dry run: nothing was stored. Would be loaded: 3 inserted, ${counted}`,
   );

@@ -157,7 +157,7 @@ function Result({ progress, file, isDryRun }: ResultProps) {
         <p>
           {isDryRun ? "Dry run: nothing was stored. Would be loaded" : "Loaded"}: {formatNumber(inserted)}{" "}
           inserted, {formatNumber(updated)} updated, {formatNumber(unchanged)} unchanged,{" "}
-          {formatNumber(cancelled)} skipped (cancelled), {formatNumber(refused)} refused.
+          {formatNumber(cancelled)} cancelled, {formatNumber(refused)} refused.
           {kept > 0 && ` The status of ${counted(kept, "order")} would have gone back, and was kept.`}
         </p>
       </Notice>
