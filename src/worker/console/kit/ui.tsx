@@ -128,6 +128,14 @@ export function customerIn(part: string): string {
   return part.replace(/^(\.\.?) $/, "$1");
 }
 
+export function CreateKey({ href = "/console/keys/new" }: { readonly href?: string }) {
+  return (
+    <a class="button primary" href={href}>
+      Create key
+    </a>
+  );
+}
+
 /** Links to the customer's page. */
 export function Owner({ name }: { readonly name: string | null }) {
   if (name === null) return <span class="none">no owner</span>;

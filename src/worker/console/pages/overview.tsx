@@ -18,7 +18,7 @@ import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { alertReceiver } from "../kit/receiver.tsx";
-import { Owner, Relative, Term } from "../kit/ui.tsx";
+import { CreateKey, Owner, Relative, Term } from "../kit/ui.tsx";
 import { BannedKey, BanReason, LiftForm } from "./bans/columns.tsx";
 import { adviceTo, nearestOf } from "./usage/advice.tsx";
 
@@ -89,7 +89,7 @@ export async function overviewPage(c: ConsoleContext) {
   ];
   return page(
     c,
-    { title: "Overview" },
+    { title: "Overview", actions: !c.var.mayOnlyRead && <CreateKey /> },
     <>
       <section>
         <h2>What needs you</h2>

@@ -1,4 +1,5 @@
 /** Shows a new secret. The page reads nothing that can fail, because a lost secret cannot be shown again. */
+import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { RIGHTS } from "../../../admin/keys/says.ts";
 import type { issuedKey } from "../../../admin/keys/schema.ts";
@@ -7,7 +8,6 @@ import type { Effective } from "../../../admin/refresh-limiters.ts";
 import { urlOf } from "../../../platform/request-url.ts";
 import { formatTime } from "../../../text/format.ts";
 import { sentenceOf } from "../../../text/says.ts";
-import { addressOf } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Notice } from "../../kit/ui.tsx";
 
@@ -20,10 +20,12 @@ type Issued = {
   readonly effective?: Effective;
   /** When the secrets before this one end. Undefined: there are none. */
   readonly oldSecretsEnd?: string | undefined;
+  /** The form of another key for the owner. */
+  readonly next?: Child;
 };
 
-export function secretPage(c: ConsoleContext, { title, made, says, effective, oldSecretsEnd }: Issued) {
-  const { id, name, key, ownerName, ownerEmail, plan } = made;
+export function secretPage(c: ConsoleContext, { title, made, says, effective, oldSecretsEnd, next }: Issued) {
+  const { id, name, key, ownerName } = made;
   const oldOnesWork = oldSecretsEnd !== undefined && Date.parse(oldSecretsEnd) > Date.now();
   return page(
     c,
@@ -62,11 +64,12 @@ export function secretPage(c: ConsoleContext, { title, made, says, effective, ol
         <p class="hint">Without the secret: send that another way, as with a password manager.</p>
         <pre id="letter">{letterAbout(made, urlOf(c.req.raw).origin, oldSecretsEnd, oldOnesWork)}</pre>
       </section>
-      <p class="row">
-        <a class="button" href={addressOf("/console/keys/new", { ownerName, ownerEmail, plan })}>
-          Another key{ownerName !== null && ` for ${ownerName}`}
-        </a>
-      </p>
+      {next !== undefined && (
+        <section>
+          <h2>Another key{ownerName !== null && ` for ${ownerName}`}</h2>
+          {next}
+        </section>
+      )}
     </>,
   );
 }

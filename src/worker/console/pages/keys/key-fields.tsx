@@ -39,16 +39,24 @@ const OWN_LIMIT_HINT = (
   </>
 );
 
-type Props = {
+export type KeyFieldsProps = {
   readonly texts: FormTexts;
   readonly plans: readonly PlanView[];
   /** Owners who have keys. */
   readonly owners: readonly string[];
   readonly isNew?: boolean;
+  readonly isFocused?: boolean;
   readonly failure: Failure | undefined;
 };
 
-export function KeyFields({ texts, plans, owners, isNew = false, failure }: Props) {
+export function KeyFields({
+  texts,
+  plans,
+  owners,
+  isNew = false,
+  isFocused = false,
+  failure,
+}: KeyFieldsProps) {
   const demands = Object.fromEntries(
     plans.map((plan) => [plan.id, LIMITS.filter((name) => plan[name] === null)]),
   );
@@ -73,7 +81,7 @@ export function KeyFields({ texts, plans, owners, isNew = false, failure }: Prop
     mayCancel: { choices: RIGHTS },
     expiresAt: { hint: "Empty: never." },
   };
-  const shared = { form: "key", texts, own, failure, isFocused: isNew };
+  const shared = { form: "key", texts, own, failure, isFocused };
   return isNew ? (
     <Fields schema={newKey} names={[...BEFORE_PLACE, "location"]} {...shared} />
   ) : (

@@ -17,9 +17,9 @@ import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, type Column, Day, NONE, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
+import { Badge, type Column, CreateKey, Day, NONE, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
-import { KeyFields } from "./key-fields.tsx";
+import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
 import { knownOwners } from "./known-owners.ts";
 import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
 
@@ -32,12 +32,6 @@ const NO_SECRET = {
   placeholder: "name, owner, note, id",
   title: "Or the last four of a secret. Paste a whole secret into the search field of the bar.",
 };
-
-const CREATE = (
-  <a class="button primary" href={`${PATH}/new`}>
-    Create key
-  </a>
-);
 
 export const keyListPages = new Hono<AppEnv>()
   .get("/", async (c) => {
@@ -52,8 +46,13 @@ export const keyListPages = new Hono<AppEnv>()
 
   .post("/new", (c) =>
     answerForm(c, "create", createPage, async (typed) => {
+      const choices = await choicesOf(c); // before the secret exists, which a failure would lose
       const made = await sendForm(c, keyCalls.create, typed);
-      return secretPage(c, { title: "Key created", made, says: KEYS_SAY["keys.create"]({}, made) });
+      const says = KEYS_SAY["keys.create"]({}, made);
+      const { ownerName, ownerEmail, plan } = made;
+      const texts = { ownerName: ownerName ?? "", ownerEmail: ownerEmail ?? "", plan };
+      const next = <CreateForm id={newKeyId()} texts={texts} {...choices} />;
+      return secretPage(c, { title: "Key created", made, says, next });
     }),
   );
 
@@ -72,7 +71,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       empty={
         <NoRows c={c} noun="key">
           {shown.search && <OrdersToo text={shown.search} />}
-          {!c.var.mayOnlyRead && CREATE}
+          {!c.var.mayOnlyRead && <CreateKey />}
         </NoRows>
       }
     />
@@ -85,7 +84,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       actions: (
         <>
           <CsvLink c={c} />
-          {!c.var.mayOnlyRead && CREATE}
+          {!c.var.mayOnlyRead && <CreateKey />}
         </>
       ),
     },
@@ -149,11 +148,27 @@ function linkedIn(c: ConsoleContext): FormTexts {
 async function createPage(c: ConsoleContext, failure?: Failure) {
   const id = failure?.typed.id ?? newKeyId();
   if (c.var.mayOnlyRead) return c.redirect(PATH);
-  const [{ plans }, owners] = await Promise.all([planCalls.list.run(inputOf(c, {})), knownOwners(c)]);
+  const choices = await choicesOf(c);
   return page(
     c,
     { title: "Create key", status: failure?.status ?? 200 },
-    <form method="post" class="panel">
+    <CreateForm id={id} texts={linkedIn(c)} {...choices} failure={failure} isFocused />,
+  );
+}
+
+async function choicesOf(c: ConsoleContext) {
+  const [{ plans }, owners] = await Promise.all([planCalls.list.run(inputOf(c, {})), knownOwners(c)]);
+  return { plans, owners };
+}
+
+type NewKey = Omit<KeyFieldsProps, "isNew" | "failure"> & {
+  readonly id: string;
+  readonly failure?: Failure | undefined;
+};
+
+function CreateForm({ id, failure, ...fields }: NewKey) {
+  return (
+    <form method="post" action={`${PATH}/new`} class="panel">
       <FailureNotice failure={failure} />
       {failure?.status === 409 && (
         <Notice kind="warn">
@@ -163,11 +178,11 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />
-      <KeyFields isNew texts={linkedIn(c)} plans={plans} owners={owners} failure={failure} />
+      <KeyFields isNew {...fields} failure={failure} />
       <button type="submit" class="button primary">
         Create key
       </button>
-    </form>,
+    </form>
   );
 }
 

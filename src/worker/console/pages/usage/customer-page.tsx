@@ -22,6 +22,7 @@ import {
   Badge,
   type Column,
   Count,
+  CreateKey,
   customerAddress,
   customerIn,
   Definitions,
@@ -91,9 +92,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       actions: (
         <>
           {!c.var.mayOnlyRead && first !== undefined && (
-            <a class="button primary" href={addressOf("/console/keys/new", newKey)}>
-              Create key
-            </a>
+            <CreateKey href={addressOf("/console/keys/new", newKey)} />
           )}
           <a class="button" href={`${customerAddress(owner)}/links`}>
             Links
