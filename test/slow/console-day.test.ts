@@ -80,10 +80,10 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
   }
   await goTo(page, "Keys");
   expect(await rowOf(page, "Keys", "Paws")).toMatch(
-    /^Paws production Paws & Co .*active business 1 \(< 0.1 %\)/,
+    /^Paws production Paws & Co .*active Business 1 \(< 0.1 %\)/,
   );
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(
-    /^Kitty Kafe staging no owner .*active pro – – – in 9 days …\w{4}$/,
+    /^Kitty Kafe staging no owner .*active Pro – – – in 9 days …\w{4}$/,
   );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -249,12 +249,13 @@ async function shipAndDelete({ page, expect }: Day) {
 
 async function changePlan({ page, service, expect }: Day) {
   await goTo(page, "Plans");
-  const pro = page.getByRole("form", { name: "Plan pro" });
+  await submit(page, page.getByRole("link", { name: "Change Pro" }));
+  const pro = page.getByRole("form", { name: "Plan Pro" });
   await pro.getByLabel("Per minute").fill("320");
-  await submit(page, pro.getByRole("button", { name: "Preview" }));
+  await submit(page, pro.getByRole("button", { name: "Preview the change" }));
   expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan pro");
   await submit(page, page.getByRole("region", { name: "Preview" }).getByRole("button"));
-  expect(await textOf(page)).toContain("The plan pro is changed: requests per minute 300 → 320.");
+  expect(await textOf(page)).toContain("The plan Pro is changed: requests per minute 300 → 320.");
   const { body } = await service.admin("GET", "/plans");
   expect(body.plans).toContainEqual(expect.objectContaining({ id: "pro", requestsPerMinute: 320 }));
 }

@@ -97,11 +97,11 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
       quantity: 9,
     });
 
-    await page.goto(new URL("/console/plans", service.url).href);
-    const plan = page.getByRole("form", { name: "Plan business" });
+    await page.goto(new URL("/console/plans/business", service.url).href);
+    const plan = page.getByRole("form", { name: "Plan Business" });
     await plan.getByLabel("Per minute").fill("1500");
     await service.admin("PATCH", "/plans/business", { requestsPerDay: 200_000 });
-    const preview = plan.getByRole("button", { name: "Preview" });
+    const preview = plan.getByRole("button", { name: "Preview the change" });
     expect(await submit(page, preview)).toBe(412);
     expect(await apply(page, mine)).toBe(200);
     expect((await service.admin("GET", "/plans")).body.plans).toContainEqual(
@@ -385,6 +385,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     "cancelled orders": "/console/orders/cancelled",
     load: "/console/orders/load",
     plans: "/console/plans",
+    plan: "/console/plans/pro",
     audit: "/console/audit",
     alerts: "/console/alerts",
     document: "/console/documents/deploying.md",

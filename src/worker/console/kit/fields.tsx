@@ -8,7 +8,6 @@ import { type FormTexts, memberOf } from "./members.ts";
 import { type Attributes, Check, Field } from "./ui.tsx";
 
 const TYPES: Readonly<Record<string, string>> = {
-  number: "number",
   duration: "number",
   lines: "lines",
 };
@@ -24,7 +23,8 @@ const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
     placeholder: "2026-12-03 10:00",
     title: "A time such as 2026-12-03 10:00, or a day such as 2026-12-03",
   },
-  number: { inputmode: "numeric" },
+  /** A field of the type `number` takes no thousands separators. */
+  number: { inputmode: "numeric", pattern: "[0-9,]+", title: "A whole number such as 10,000" },
   digits: { inputmode: "numeric", pattern: "-?[0-9]+" },
   email: { inputmode: "email", spellcheck: false },
   lines: { rows: 3 },

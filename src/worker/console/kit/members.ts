@@ -1,5 +1,6 @@
 /** Reads from a schema how a form shows and sends the members of a body or query. */
 import type { ObjectSchema } from "../../text/check-schema.ts";
+import { formatNumber } from "../../text/format.ts";
 
 /** The texts of the fields of a form, by their names. */
 export type FormTexts = Readonly<Record<string, string>>;
@@ -24,15 +25,17 @@ export function memberOf(schema: ObjectSchema, name: string) {
   const parts = partsOf(schema.entries[name] as unknown as Part);
   const last = (type: string) => parts.findLast((part) => part.type === type);
   const base = parts.find(({ type }) => /^(picklist|boolean|number|string)$/.test(type))?.type;
+  const kind = last("metadata")?.metadata?.kind ?? base ?? "string";
   return {
     base,
-    kind: last("metadata")?.metadata?.kind ?? base ?? "string",
+    kind,
     isNullable: last("nullable") !== undefined,
     hasDefault: last("optional")?.default !== undefined,
     options: last("picklist")?.options,
     min: last("min_value")?.requirement,
     max: last("max_value")?.requirement,
-    maxlength: last("max_length")?.requirement,
+    // The length of a list counts its numbers, and not the characters of the field.
+    maxlength: kind === "numbers" ? undefined : last("max_length")?.requirement,
   };
 }
 
@@ -75,8 +78,13 @@ export function textsOf(schema: ObjectSchema, members: Readonly<Record<string, u
   const shown = Object.keys(schema.entries).filter((name) => members[name] !== undefined);
   return Object.fromEntries(
     shown.map((name) => {
-      const text = String(members[name] ?? "");
-      const isTime = memberOf(schema, name).kind === "time";
+      const value = members[name] ?? "";
+      const { kind } = memberOf(schema, name);
+      const text =
+        kind === "number" && typeof value === "number"
+          ? formatNumber(value)
+          : [value].flat().map(String).join(", ");
+      const isTime = kind === "time";
       const [, day, time] = (isTime && /^([\d-]+)T(\d\d:\d\d(?::(?!00)\d\d)?)/.exec(text)) || [];
       return [name, day === undefined ? text : `${day} ${time}`];
     }),

@@ -6,6 +6,7 @@ import { LIMITS, limitsInWords, type PlanView } from "../../../admin/plans/schem
 import type { LOCATIONS } from "../../../db/values.ts";
 import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
+import { planName } from "../../kit/labels.ts";
 import type { FormTexts } from "../../kit/members.ts";
 
 const BEFORE_PLACE = [
@@ -69,7 +70,7 @@ export function KeyFields({
   const own = {
     ownerName: { suggestions: owners },
     plan: {
-      choices: Object.fromEntries(plans.map((plan) => [plan.id, `${plan.id} (${limitsOf(plan)})`])),
+      choices: Object.fromEntries(plans.map((plan) => [plan.id, `${planName(plan.id)} (${limitsOf(plan)})`])),
       attributes: { "data-demands": JSON.stringify(demands) },
     },
     location: {

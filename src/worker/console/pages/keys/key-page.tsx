@@ -16,6 +16,7 @@ import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
+import { planName } from "../../kit/labels.ts";
 import { Presets } from "../../kit/list.tsx";
 import { docsUrl, page } from "../../kit/page.tsx";
 import { previewOf } from "../../kit/preview.tsx";
@@ -246,7 +247,7 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         ],
         ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
         ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : NONE],
-        ["Plan", key.plan],
+        ["Plan", planName(key.plan)],
         ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],

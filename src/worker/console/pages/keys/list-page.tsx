@@ -14,6 +14,7 @@ import { daysBefore } from "../../../text/time.ts";
 import { AsOf, Sparkline } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
+import { planName } from "../../kit/labels.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
@@ -196,7 +197,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
       cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} />,
     },
     { name: "Status", isClear: true, cell: (key) => <StatusOf {...key} /> },
-    { name: "Plan", isClear: true, cell: ({ plan }) => plan },
+    { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
       name: "Used today",
       isNumber: true,

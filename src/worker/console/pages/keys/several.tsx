@@ -15,6 +15,7 @@ import { invalidRequest } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, receiveForm } from "../../kit/forms.ts";
+import { planName } from "../../kit/labels.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
@@ -74,7 +75,7 @@ export function TickForm({ owner, children }: TickFormProps) {
         <select name="plan" aria-label="Plan">
           <option value="">Plan …</option>
           {PLAN_IDS.map((plan) => (
-            <option value={plan}>{plan}</option>
+            <option value={plan}>{planName(plan)}</option>
           ))}
         </select>
         <Button name="plan" />

@@ -1,25 +1,26 @@
-/** `/console/plans` shows the plans, and changes their limits. */
+/** `/console/plans` lists the plans. A plan's own address has the form that changes its limits, too. */
 import { Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { alertsAt, LIMITS, limitsInWords, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { counted } from "../../../text/format.ts";
+import { notFound } from "../../../platform/errors.ts";
+import { formatNumber } from "../../../text/format.ts";
 import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
-import { labelOf } from "../../kit/labels.ts";
+import { labelOf, planName } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { APPLY, PreviewPanel, previewOf } from "../../kit/preview.tsx";
-import { Basis, Definitions } from "../../kit/ui.tsx";
+import { Basis, type Column, Count, Table } from "../../kit/ui.tsx";
 import { textsBefore, UndoForm } from "../../kit/undo.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
-  .get("/:id", (c) => c.redirect("/console/plans"))
+  .get("/:id", (c) => plansPage(c))
 
   .post("/:id", (c) => {
     const id = c.req.param("id");
@@ -33,6 +34,9 @@ export const planPages = new Hono<AppEnv>()
 
 async function plansPage(c: ConsoleContext, failure?: Failure) {
   const { plans } = await planCalls.list.run(inputOf(c, {}));
+  const id = c.req.param("id");
+  const open = plans.find((plan) => plan.id === id);
+  if (id !== undefined && open === undefined) throw notFound("No plan has this id.");
   const changed = plans.find((plan) => isDone(c, plan.id, plan));
   const query = { object: changed?.id, limit: 1 };
   const { audit } = changed ? await auditCalls.list.run(inputOf(c, { query })) : { audit: [] };
@@ -43,7 +47,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
       {changed && (
         <Done
           call={planCalls.update}
-          subject={`The plan ${changed.id}`}
+          subject={`The plan ${planName(changed.id)}`}
           change={audit[0]}
           effective={effectIn(c)}
         >
@@ -57,37 +61,42 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
         </Done>
       )}
       <p class="muted">
-        The request limits of each plan. A key's own limits override those of its plan. An empty limit: each
-        key of the plan has its own. <a href={docsUrl("operate.md#plans")}>More about plans</a>
+        The request limits of each plan. A key's own limits override those of its plan. <em>Of each key</em>:
+        the plan has no limit, and each of its keys has its own.{" "}
+        <a href={docsUrl("operate.md#plans")}>More about plans</a>
       </p>
-      <div class="plans">
-        {plans.map((plan) =>
-          c.var.mayOnlyRead ? (
-            <div class="panel">
-              <Head plan={plan} />
-              <Definitions
-                facts={[
-                  ...LIMITS.map((name) => [labelOf(name), plan[name] ?? "–"] as const),
-                  ["Alerts", alertsAt(plan.alertPercents)],
-                ]}
-              />
-            </div>
-          ) : (
-            <PlanForm plan={plan} failure={failure?.action === plan.id ? failure : undefined} />
-          ),
-        )}
-      </div>
+      <Table caption="Plans" columns={columnsFor(c)} rows={plans} empty="There is no plan." />
+      {open && !c.var.mayOnlyRead && <PlanForm plan={open} failure={failure} />}
     </>,
   );
 }
 
-function Head({ plan: { id, keys } }: { readonly plan: PlanView }) {
-  return (
-    <div class="section-head">
-      <h2>{id}</h2>
-      <a href={addressOf("/console/keys", { plan: id })}>{counted(keys, "key")}</a>
-    </div>
+function columnsFor(c: ConsoleContext): readonly Column<PlanView>[] {
+  const limits = LIMITS.map((name) => ({
+    name: labelOf(name),
+    isNumber: true,
+    cell: ({ [name]: limit }: PlanView) => (limit === null ? "of each key" : formatNumber(limit)),
+  }));
+  const change = ({ id }: PlanView) => (
+    <a href={`/console/plans/${id}`}>
+      Change <span class="sr-only">{planName(id)}</span>
+    </a>
   );
+  return [
+    { name: "Plan", cell: ({ id }) => planName(id) },
+    ...limits,
+    {
+      name: "Keys",
+      isNumber: true,
+      cell: ({ id, keys }) => (
+        <a href={addressOf("/console/keys", { plan: id })}>
+          <Count value={keys} />
+        </a>
+      ),
+    },
+    { name: "Alerts", cell: ({ alertPercents }) => alertsAt(alertPercents) },
+    ...(c.var.mayOnlyRead ? [] : [{ name: "Action", isClear: true, cell: change }]),
+  ];
 }
 
 const OWN = { alertPercents: { hint: "As in 80, 100. Empty: none." } };
@@ -96,34 +105,35 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
   const { id, version } = plan;
   const shown = textsOf(planUpdate, plan);
   const action = `/console/plans/${id}`;
-  const form = (
-    <form method="post" action={action} class="panel" aria-label={`Plan ${id}`}>
-      <Head plan={plan} />
-      <FailureNotice failure={failure} />
-      <Basis version={version} texts={shown} kept={failure?.kept} />
-      <Fields
-        schema={planUpdate}
-        form={id}
-        names={[LIMITS, "alertPercents"]}
-        own={OWN}
-        texts={shown}
-        failure={failure}
-      />
-      <FormButtons failure={failure} tone="" back={failure && "/console/plans"}>
-        Preview
-      </FormButtons>
-    </form>
-  );
-  if (failure?.preview === undefined) return form;
   return (
-    <div>
-      {form}
-      <PreviewPanel
-        preview={failure.preview}
-        action={action}
-        button={`Set ${limitsInWords(failure.preview.body) || "alerts"} for ${id}`}
-        back="/console/plans"
-      />
+    <div class={failure?.preview && "columns"}>
+      <form method="post" action={action} class="panel" aria-label={`Plan ${planName(id)}`}>
+        <div class="section-head">
+          <h2>Change {planName(id)}</h2>
+        </div>
+        <FailureNotice failure={failure} />
+        <Basis version={version} texts={shown} kept={failure?.kept} />
+        <Fields
+          schema={planUpdate}
+          form={id}
+          names={[LIMITS, "alertPercents"]}
+          own={OWN}
+          texts={shown}
+          failure={failure}
+          isFocused={failure === undefined}
+        />
+        <FormButtons failure={failure} tone="primary" back="/console/plans">
+          Preview the change
+        </FormButtons>
+      </form>
+      {failure?.preview && (
+        <PreviewPanel
+          preview={failure.preview}
+          action={action}
+          button={`Set ${limitsInWords(failure.preview.body) || "alerts"} for ${planName(id)}`}
+          back="/console/plans"
+        />
+      )}
     </div>
   );
 }

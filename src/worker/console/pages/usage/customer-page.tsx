@@ -16,6 +16,7 @@ import { daysBefore } from "../../../text/time.ts";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
+import { planName } from "../../kit/labels.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
@@ -222,7 +223,7 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
   return [
     { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
     { name: "Status", isClear: true, cell: ({ status }) => <Badge status={status} /> },
-    { name: "Plan", isClear: true, cell: ({ plan }) => plan },
+    { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
       name: `${DAYS} days`,
       cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,

@@ -16,6 +16,7 @@ import { counted, formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS, daysBefore } from "../../../text/time.ts";
 import { AsOf, figureColumns, UsageChart } from "../../kit/chart.tsx";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { planName } from "../../kit/labels.ts";
 import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
@@ -118,7 +119,7 @@ function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
       isClear: true,
       cell: ({ ownerName, ownerEmail }) => <Owner name={ownerName ?? ownerEmail} />,
     },
-    { name: "Plan", isClear: true, cell: ({ plan }) => plan },
+    { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
       name: "Of the limit",
       isNumber: true,
@@ -157,7 +158,7 @@ function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
 
 function planColumns(by: SortedBy<UsageSort>): Column<PlanUsageView>[] {
   return [
-    { name: "Plan", sort: by("name"), cell: ({ plan }) => plan },
+    { name: "Plan", sort: by("name"), cell: ({ plan }) => planName(plan) },
     { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
     ...figureColumns(by),
   ];
