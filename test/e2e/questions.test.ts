@@ -84,7 +84,7 @@ describe("after a busy day", () => {
     const from = new Date(Date.now() - DAY_MS - 60_000).toISOString();
     const to = new Date(Date.now() - DAY_MS + 60_000 * 10).toISOString();
     expect((await get(`/audit?from=${from}&to=${to}`)).audit).toHaveLength(5);
-    expect(await asked("audit", "list", "--since", from, "--to", to)).toMatch(/note none\s+→ called/);
+    expect(await asked("audit", "list", "--since", from, "--to", to)).toMatch(/note\s+none\s+→ called/);
   });
 
   it("what happened to request id X: the log line of the request", async ({ expect }) => {
