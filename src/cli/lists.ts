@@ -49,7 +49,7 @@ const USAGE: List = {
   columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
   heading: ({ from, to, asOf, unreachable, total }: UsageHead) =>
     `${minuteOf(from)} to ${minuteOf(to)}, counted until ${minuteOf(asOf)}
-${unreachable.length > 0 ? `The limiters of ${unreachable.join(", ")} cannot be reached.\n` : ""}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
+${unreachable.length > 0 ? `The counters of ${unreachable.join(", ")} cannot be reached.\n` : ""}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
 };
 
 /** Lists by the id of their call. */

@@ -172,14 +172,14 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "POST /admin/audit/118/undo",
     {},
     { call: "plans.update", undone: ["pro"], left: [] },
-    "Audit 118 is undone: plans.update of pro.",
+    "Audit 118 is undone for pro.",
   ],
   [
     "audit undo 118 --shipment",
     "POST /admin/audit/118/undo",
     { shipment: true },
     { call: "orders.ship", undone: ["7", "8"], left: ["9"] },
-    "Audit 118 is undone: orders.ship of 7, 8; left as they are now: 9.",
+    "Audit 118 is undone for 7, 8; left as they are now: 9.",
   ],
   [
     "keys refresh --all",

@@ -1,17 +1,9 @@
-/** Undoes the last change with the form of that change: its audit entry has the members as they were. */
+/** Buttons that undo a change: by its audit entry, or by the action that brings back the state before. */
 import type { AuditView } from "../../admin/audit/schema.ts";
 import { UNDOABLE } from "../../admin/audit/undo.ts";
-import { membersOf } from "../../text/says.ts";
 import type { FormTexts } from "./members.ts";
 import { HiddenFields } from "./preview.tsx";
 import { Basis } from "./ui.tsx";
-
-/** Returns the members before the change as a form sends them, with all digits of times. */
-export function textsBefore({ before }: AuditView): FormTexts {
-  return Object.fromEntries(
-    Object.entries(membersOf(before)).map(([name, value]) => [name, String(value ?? "")]),
-  );
-}
 
 type EntryProps = { readonly entry: AuditView; readonly isShipment?: boolean };
 

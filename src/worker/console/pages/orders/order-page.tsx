@@ -15,7 +15,7 @@ import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
 import { Badge, Basis, Check, Definitions, Time } from "../../kit/ui.tsx";
-import { textsBefore, UndoForm } from "../../kit/undo.tsx";
+import { EntryUndo } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -108,12 +108,9 @@ function OrderDone({ c, order, change }: DoneProps) {
   const call = [orderCalls.ship, orderCalls.update].find(({ id }) => id === change?.call);
   const isShown = ["ship", "edit"].some((name) => isDone(c, name, order));
   if (call === undefined || change === undefined || !isShown) return null;
-  const typed = { ...textsBefore(change), allowBackwards: "true" };
   return (
     <Done call={call} subject="The order" change={change}>
-      {!c.var.mayOnlyRead && (
-        <UndoForm action={`/console/orders/${order.id}/edit`} version={order.version} typed={typed} />
-      )}
+      {!c.var.mayOnlyRead && <EntryUndo entry={change} />}
     </Done>
   );
 }

@@ -14,9 +14,9 @@ import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/fo
 import { labelOf, planName } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { APPLY, PreviewPanel, previewOf } from "../../kit/preview.tsx";
+import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
 import { Basis, type Column, Count, Table } from "../../kit/ui.tsx";
-import { textsBefore, UndoForm } from "../../kit/undo.tsx";
+import { EntryUndo } from "../../kit/undo.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -51,13 +51,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
           change={audit[0]}
           effective={effectIn(c)}
         >
-          {!c.var.mayOnlyRead && audit[0] && (
-            <UndoForm
-              action={`/console/plans/${changed.id}`}
-              version={changed.version}
-              typed={{ ...textsBefore(audit[0]), ...APPLY }}
-            />
-          )}
+          {!c.var.mayOnlyRead && audit[0] && <EntryUndo entry={audit[0]} />}
         </Done>
       )}
       <p class="muted">
