@@ -1,4 +1,5 @@
 /** Every call of the operator, in the order of the reference. */
+
 import * as v from "valibot";
 import { alertCalls } from "./alerts/calls.ts";
 import { auditCalls } from "./audit/calls.ts";
@@ -6,6 +7,7 @@ import { auditView } from "./audit/schema.ts";
 import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
+import { described } from "./http/answer-schemas.ts";
 import { keyCalls } from "./keys/calls.ts";
 import { listedKey, secretView, updatedKey } from "./keys/schema.ts";
 import { linkCalls } from "./links/calls.ts";
@@ -46,16 +48,16 @@ export const TAGS = {
 
 const error = v.object({
   code: v.string(),
-  message: v.pipe(v.string(), v.description("For people. The text may change.")),
+  message: described(v.string(), "For people. The text may change."),
   status: v.pipe(v.number(), v.integer()),
-  problems: v.pipe(
+  problems: described(
     v.optional(v.array(v.object({ member: v.string(), reason: v.string() }))),
-    v.description("Of a 400: what is wrong with members of the body or the query."),
+    "Of a 400: what is wrong with members of the body or the query.",
   ),
-  current: v.pipe(v.optional(v.unknown()), v.description("Of a 412: the object as it is now.")),
-  refused: v.pipe(
+  current: described(v.optional(v.unknown()), "Of a 412: the object as it is now."),
+  refused: described(
     v.optional(v.array(v.object({ index: v.number(), member: v.nullable(v.string()), reason: v.string() }))),
-    v.description("Of a load: elements that are not valid."),
+    "Of a load: elements that are not valid.",
   ),
 });
 

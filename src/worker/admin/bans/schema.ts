@@ -1,7 +1,7 @@
 /** Bodies, queries and answers of `/admin/bans` and `/admin/keys/{id}/ban`. */
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
-import { count, dateTime, effective, next, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, effective, next, version } from "../http/answer-schemas.ts";
 import { format, oneOf, paging, wholeNumber } from "../http/schemas.ts";
 import { shortText, soughtText } from "../http/text-schemas.ts";
 
@@ -11,7 +11,7 @@ export const banRequest = v.strictObject({
     v.description("How long the ban lasts, from now on."),
     v.metadata({ kind: "duration" }),
   ),
-  reason: v.pipe(shortText(500), v.description("Why the key is banned.")),
+  reason: described(shortText(500), "Why the key is banned."),
 });
 
 export const banQuery = v.strictObject({
@@ -26,9 +26,9 @@ export const banView = v.strictObject({
   id: v.string(),
   keyId: v.string(),
   keyName: v.nullable(v.string()),
-  cause: v.pipe(v.picklist(BAN_CAUSES), v.description("`strikes`: the key went on after its refusals.")),
+  cause: described(v.picklist(BAN_CAUSES), "`strikes`: the key went on after its refusals."),
   reason: v.nullable(v.string()),
-  strikes: v.pipe(count, v.description("Seconds in which the key went on. 0 of an operator's ban.")),
+  strikes: described(count, "Seconds in which the key went on. 0 of an operator's ban."),
   startedAt: dateTime,
   endsAt: dateTime,
   liftedAt: v.nullable(dateTime),
@@ -39,17 +39,14 @@ export type BanView = v.InferOutput<typeof banView>;
 
 export const listedBan = v.strictObject({
   ...banView.entries,
-  owner: v.pipe(v.nullable(v.string()), v.description("The owner's name, or else the e-mail address.")),
-  keyVersion: v.pipe(v.nullable(version), v.description("The version of the key, for `If-Match`.")),
+  owner: described(v.nullable(v.string()), "The owner's name, or else the e-mail address."),
+  keyVersion: described(v.nullable(version), "The version of the key, for `If-Match`."),
 });
 export type ListedBan = v.InferOutput<typeof listedBan>;
 export const banPage = v.strictObject({ bans: v.array(listedBan), next });
 export const banSet = v.strictObject({ version, ban: banView, replaced: v.array(banView), effective });
 export const banLifted = v.strictObject({
   version,
-  lifted: v.pipe(
-    v.nullable(banView),
-    v.description("The ban that would have ended last. Null: no ban was live."),
-  ),
+  lifted: described(v.nullable(banView), "The ban that would have ended last. Null: no ban was live."),
   effective,
 });

@@ -1,14 +1,19 @@
 /** Parts of the schemas of answers. They make the reference, and a test compares real answers with them. */
 import * as v from "valibot";
 
+/** The reference shows the text beside the member. */
+export function described<Schema extends v.GenericSchema>(schema: Schema, text: string) {
+  return v.pipe(schema, v.description(text));
+}
+
 export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const limitOrNull = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
 export const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
-export const version = v.pipe(count, v.description("Send it as `If-Match`, in quotes."));
-export const next = v.pipe(
+export const version = described(count, "Send it as `If-Match`, in quotes.");
+export const next = described(
   v.nullable(v.string()),
-  v.description("Send it as `after` to get the next page. Null on the last page."),
+  "Send it as `after` to get the next page. Null on the last page.",
 );
 export const effective = v.pipe(
   v.string(),

@@ -1,4 +1,5 @@
 /** Parts of the schemas of bodies and queries. Unknown fields are refused, so no misspelt limit is lost. */
+
 import * as v from "valibot";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
 import {
@@ -11,20 +12,21 @@ import {
   parseRfc3339,
   toUnixSeconds,
 } from "../../text/time.ts";
+import { described } from "./answer-schemas.ts";
 
 export const boolean = v.boolean("must be true or false");
 const LIMITER_MAXIMUM = ", the most that one limiter serves";
 export const limits = {
   requestsPerMinute: v.optional(
-    v.pipe(
+    described(
       v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM)),
-      v.description("Requests that are admitted in a UTC minute."),
+      "Requests that are admitted in a UTC minute.",
     ),
   ),
   requestsPerDay: v.optional(
-    v.pipe(
+    described(
       v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM)),
-      v.description("Requests that are admitted in a UTC day."),
+      "Requests that are admitted in a UTC day.",
     ),
   ),
 };
@@ -74,11 +76,9 @@ export const paging = {
   limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), "100"),
 };
 export const format = v.optional(
-  v.pipe(
+  described(
     oneOf(["json", "csv"]),
-    v.description(
-      "`csv`: a table of the rows of this page, with a column for each member, as in `limits.requestsPerDay`. The header `Link` has the address of the next page.",
-    ),
+    "`csv`: a table of the rows of this page, with a column for each member, as in `limits.requestsPerDay`. The header `Link` has the address of the next page.",
   ),
 );
 /** A time that becomes its UTC day, as in `2026-11-21`. */
@@ -97,7 +97,7 @@ export function wholeNumber(min: number, max: number, reason = "") {
 export function querySwitch(description: string) {
   const value = v.picklist(["", "true", "false"], "must be true, false, or without a value");
   return v.pipe(
-    v.optional(v.pipe(value, v.description(description)), "false"),
+    v.optional(described(value, description), "false"),
     v.transform((text) => text !== "false"),
     v.metadata({ kind: "switch" }),
   );

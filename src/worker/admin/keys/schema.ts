@@ -15,6 +15,7 @@ import { banView } from "../bans/schema.ts";
 import {
   count,
   dateTime,
+  described,
   effective,
   limitOrNull,
   limitsInForce,
@@ -48,10 +49,7 @@ const plan = oneOf(PLAN_IDS);
 const email = v.pipe(mailAddress, v.metadata({ kind: "email" }));
 const owner = {
   ownerName: v.optional(
-    v.pipe(
-      v.nullable(shortText(100)),
-      v.description("Who uses the key. Keys with the same owner are one customer."),
-    ),
+    described(v.nullable(shortText(100)), "Who uses the key. Keys with the same owner are one customer."),
   ),
   ownerEmail: v.optional(v.nullable(email)),
   note: v.optional(v.nullable(longText(1_000))),
@@ -64,7 +62,7 @@ const ownLimits = {
 
 function ownLimitOf<Limit extends v.GenericSchema>(limit: Limit, window: "minute" | "day") {
   const description = `Requests that are admitted in a UTC ${window}. Null: the plan's limit.`;
-  return v.optional(v.pipe(limit, v.description(description)));
+  return v.optional(described(limit, description));
 }
 
 const futureTime = v.pipe(
@@ -79,7 +77,7 @@ const expiresAt = v.optional(
   ),
 );
 
-const mayCancel = v.pipe(boolean, v.description("False: the key may only list orders."));
+const mayCancel = described(boolean, "False: the key may only list orders.");
 
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
 
@@ -98,11 +96,9 @@ export const newKey = v.strictObject({
   mayCancel: v.optional(mayCancel, true),
   expiresAt,
   location: v.optional(
-    v.pipe(
+    described(
       v.nullable(oneOf(LOCATIONS)),
-      v.description(
-        "The limiter counts the key's requests, and stays where it is created. Null: near the key's first request.",
-      ),
+      "The limiter counts the key's requests, and stays where it is created. Null: near the key's first request.",
     ),
   ),
 });
@@ -119,19 +115,16 @@ export const keyUpdate = v.strictObject({
 
 export const temporaryLimits = v.strictObject({
   ...limits,
-  days: v.pipe(
+  days: described(
     wholeNumber(1, MAX_TEMPORARY_LIMIT_DAYS),
-    v.description("UTC days, today included: the limits end at the midnight after the last of them."),
+    "UTC days, today included: the limits end at the midnight after the last of them.",
   ),
-  reason: v.optional(v.pipe(v.nullable(shortText(500)), v.description("Why, for the audit log.")), null),
+  reason: v.optional(described(v.nullable(shortText(500)), "Why, for the audit log."), null),
 });
 
 export const rotation = v.strictObject({
   graceSeconds: v.optional(
-    v.pipe(
-      wholeNumber(0, MAX_GRACE_SECONDS),
-      v.description("How long the old secrets stay valid, in seconds."),
-    ),
+    described(wholeNumber(0, MAX_GRACE_SECONDS), "How long the old secrets stay valid, in seconds."),
     0,
   ),
 });
@@ -146,9 +139,7 @@ const severalKeys = {
       v.description("The ids of the keys. Give either `ids` or `owner`."),
     ),
   ),
-  owner: v.optional(
-    v.pipe(shortText(254), v.description("The name or e-mail of the owner, for all keys of the owner.")),
-  ),
+  owner: v.optional(described(shortText(254), "The name or e-mail of the owner, for all keys of the owner.")),
 };
 /** Which keys a call changes that changes several. */
 export const keySelection = v.strictObject(severalKeys);
@@ -161,33 +152,24 @@ export const dryRun = v.strictObject({
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(
-    v.pipe(
+    described(
       oneOf(["usable", "not-revoked", ...SHOWN_STATUSES]),
-      v.description(
-        "`usable`: active or banned. `not-revoked`: all others, too, but those that are revoked.",
-      ),
+      "`usable`: active or banned. `not-revoked`: all others, too, but those that are revoked.",
     ),
   ),
   search: v.optional(
-    v.pipe(
+    described(
       soughtText,
-      v.description(
-        "A part of the name, the owner, the note or the id, or the last four characters of a secret.",
-      ),
+      "A part of the name, the owner, the note or the id, or the last four characters of a secret.",
     ),
   ),
   ref: v.optional(
-    v.pipe(
-      soughtText,
-      v.description("An id, the beginning of an id, a name, or the last four characters of a secret."),
-    ),
+    described(soughtText, "An id, the beginning of an id, a name, or the last four characters of a secret."),
   ),
   limits: v.optional(
-    v.pipe(
+    described(
       oneOf(["own", "temporary", "own-or-temporary"]),
-      v.description(
-        "`own`: a limit of the key itself. `temporary`: temporary limits that have not ended. `own-or-temporary`: either.",
-      ),
+      "`own`: a limit of the key itself. `temporary`: temporary limits that have not ended. `own-or-temporary`: either.",
     ),
   ),
   mayCancel: v.optional(oneOf(["true", "false"])),
@@ -206,14 +188,14 @@ export const keyHistoryQuery = v.strictObject({
 });
 
 export const secretView = v.strictObject({
-  id: v.pipe(v.string(), v.description("The first digits of the secret's SHA-256.")),
-  hint: v.pipe(v.string(), v.description("The masked secret.")),
+  id: described(v.string(), "The first digits of the secret's SHA-256."),
+  hint: described(v.string(), "The masked secret."),
   createdAt: dateTime,
   expiresAt: v.nullable(dateTime),
 });
 export type SecretView = v.InferOutput<typeof secretView>;
 
-const ownLimit = v.pipe(limitOrNull, v.description("The key's own limit. Null: the plan's."));
+const ownLimit = described(limitOrNull, "The key's own limit. Null: the plan's.");
 
 export const keyView = v.strictObject({
   id: v.string(),
@@ -222,23 +204,21 @@ export const keyView = v.strictObject({
   ownerEmail: v.nullable(v.string()),
   note: v.nullable(v.string()),
   plan: v.string(),
-  status: v.pipe(
+  status: described(
     v.picklist(SHOWN_STATUSES),
-    v.description("`expired` is an active key past its expiry, `banned` one with a live ban."),
+    "`expired` is an active key past its expiry, `banned` one with a live ban.",
   ),
-  bannedUntil: v.pipe(
+  bannedUntil: described(
     v.nullable(dateTime),
-    v.description("The end of the live ban that ends last. Null: no ban is live."),
+    "The end of the live ban that ends last. Null: no ban is live.",
   ),
-  limits: v.pipe(
+  limits: described(
     limitsInForce,
-    v.description(
-      "The limits in force: the temporary ones, else the key's own, else its plan's. 0 only for a revoked key whose plan has lost its own.",
-    ),
+    "The limits in force: the temporary ones, else the key's own, else its plan's. 0 only for a revoked key whose plan has lost its own.",
   ),
   requestsPerMinute: ownLimit,
   requestsPerDay: ownLimit,
-  temporaryLimits: v.pipe(
+  temporaryLimits: described(
     v.nullable(
       v.strictObject({
         requestsPerMinute: v.nullable(count),
@@ -246,22 +226,20 @@ export const keyView = v.strictObject({
         until: dateTime,
       }),
     ),
-    v.description(
-      "In force until their end, a midnight UTC. A limit that is null there stays the permanent one.",
-    ),
+    "In force until their end, a midnight UTC. A limit that is null there stays the permanent one.",
   ),
-  mayCancel: v.pipe(v.boolean(), v.description("False: the key may only list orders.")),
+  mayCancel: described(v.boolean(), "False: the key may only list orders."),
   expiresAt: v.nullable(dateTime),
   createdAt: dateTime,
-  location: v.pipe(
+  location: described(
     v.nullable(v.picklist(LOCATIONS)),
-    v.description("Where the key's limiter is created. Null: near the first request."),
+    "Where the key's limiter is created. Null: near the first request.",
   ),
   firstUsedAt: v.nullable(dateTime),
   lastUsedDay: v.nullable(v.pipe(v.string(), v.isoDate())),
-  admittedToday: v.pipe(
+  admittedToday: described(
     count,
-    v.description("Requests admitted today (UTC), of the hours that the key's limiter has reported."),
+    "Requests admitted today (UTC), of the hours that the key's limiter has reported.",
   ),
   version,
   secrets: v.array(secretView),
@@ -270,28 +248,22 @@ export type KeyView = v.InferOutput<typeof keyView>;
 
 const liveWindow = v.strictObject({ limit: count, used: count, remaining: count, resetsAt: dateTime });
 const liveUsage = v.strictObject({
-  lastUsedAt: v.pipe(
-    v.nullable(dateTime),
-    v.description("The minute of the key's last request. Null: none is known."),
-  ),
+  lastUsedAt: described(v.nullable(dateTime), "The minute of the key's last request. Null: none is known."),
   minute: liveWindow,
   day: liveWindow,
-  strikes: v.pipe(
-    count,
-    v.description("Seconds in which the key went on after a refusal. 20 lead to a ban."),
-  ),
+  strikes: described(count, "Seconds in which the key went on after a refusal. 20 lead to a ban."),
   ban: v.nullable(
     v.strictObject({ cause: v.picklist(BAN_CAUSES), reason: v.nullable(v.string()), endsAt: dateTime }),
   ),
 });
 export type LiveUsage = v.InferOutput<typeof liveUsage>;
 
-const key = v.pipe(v.string(), v.description("The secret in full. No other answer has it."));
+const key = described(v.string(), "The secret in full. No other answer has it.");
 export const listedKey = v.strictObject({
   ...keyView.entries,
-  days: v.pipe(
+  days: described(
     v.optional(v.array(timeUsage)),
-    v.description("With `days`: so many days of usage, today included, the oldest first."),
+    "With `days`: so many days of usage, today included, the oldest first.",
   ),
 });
 export type ListedKey = v.InferOutput<typeof listedKey>;
@@ -305,30 +277,26 @@ export const changedKeys = v.strictObject({
     v.strictObject({
       id: v.string(),
       name: v.string(),
-      was: v.pipe(v.string(), v.description("The status before, or the plan before.")),
-      effective: v.pipe(v.nullable(effective), v.description("Null: this was a dry run.")),
+      was: described(v.string(), "The status before, or the plan before."),
+      effective: described(v.nullable(effective), "Null: this was a dry run."),
     }),
   ),
-  unchanged: v.pipe(
+  unchanged: described(
     v.array(v.strictObject({ id: v.string(), name: v.string(), reason: v.string() })),
-    v.description("Keys that cannot change, or need not change."),
+    "Keys that cannot change, or need not change.",
   ),
 });
 export type ChangedKeys = v.InferOutput<typeof changedKeys>;
 export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });
 export const inspectedKey = v.strictObject({
-  whyRefused: v.pipe(
+  whyRefused: described(
     v.array(v.string()),
-    v.description(
-      "Why requests of the last 7 days got a 429: a sentence for the limit per minute, for the limit per day and for bans, with what helps. Empty: none got a 429.",
-    ),
+    "Why requests of the last 7 days got a 429: a sentence for the limit per minute, for the limit per day and for bans, with what helps. Empty: none got a 429.",
   ),
   ...keyView.entries,
-  live: v.pipe(
+  live: described(
     v.nullable(liveUsage),
-    v.description(
-      "The key's windows, strikes and ban at this moment. Null: its limiter could not be reached.",
-    ),
+    "The key's windows, strikes and ban at this moment. Null: its limiter could not be reached.",
   ),
 });
 
@@ -340,8 +308,8 @@ export type KeyEvent = v.InferOutput<typeof keyEvent>;
 
 export const keyHistory = v.strictObject({
   keyName: v.string(),
-  events: v.pipe(v.array(keyEvent), v.description("Changes and bans, newest first.")),
+  events: described(v.array(keyEvent), "Changes and bans, newest first."),
   next,
-  hours: v.pipe(v.array(hourUsage), v.description("The hours with refusals of the last 7 days.")),
+  hours: described(v.array(hourUsage), "The hours with refusals of the last 7 days."),
   asOf,
 });

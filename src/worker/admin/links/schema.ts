@@ -1,18 +1,18 @@
 /** Bodies and answers of `/admin/links`. */
 import * as v from "valibot";
-import { dateTime, next } from "../http/answer-schemas.ts";
+import { dateTime, described, next } from "../http/answer-schemas.ts";
 import { paging, wholeNumber } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 const MAX_DAYS = 90;
-const owner = v.pipe(
+const owner = described(
   soughtText,
-  v.description("The owner's name, or the e-mail address of an owner without a name; in any case."),
+  "The owner's name, or the e-mail address of an owner without a name; in any case.",
 );
 
 export const newLink = v.strictObject({
   owner,
-  days: v.pipe(wholeNumber(1, MAX_DAYS), v.description("How long the link can be used.")),
+  days: described(wholeNumber(1, MAX_DAYS), "How long the link can be used."),
 });
 export const linkQuery = v.strictObject({ owner: v.optional(owner), ...paging });
 
@@ -28,5 +28,5 @@ export type LinkView = v.InferOutput<typeof linkView>;
 export const linkPage = v.strictObject({ links: v.array(linkView), next });
 export const issuedLink = v.strictObject({
   ...linkView.entries,
-  link: v.pipe(v.string(), v.description("The address. Its part after the # is a secret.")),
+  link: described(v.string(), "The address. Its part after the # is a secret."),
 });

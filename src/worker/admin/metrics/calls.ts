@@ -1,6 +1,8 @@
 /** The call of Prometheus. */
+
 import * as v from "valibot";
 import { call, RawText } from "../call.ts";
+import { described } from "../http/answer-schemas.ts";
 import { oneOf } from "../http/schemas.ts";
 import { OPEN_METRICS } from "./open-metrics.ts";
 import { findMetrics } from "./service.ts";
@@ -13,9 +15,9 @@ export const showMetrics = call({
     "Requests of the UTC day by plan and outcome, live bans, keys by status, alerts, and whether the parts can be reached. `store_orders_as_of_timestamp_seconds` says until when each metric counts. If the database cannot be reached, the answer has only `store_orders_up`.",
   query: v.strictObject({
     keys: v.optional(
-      v.pipe(
+      described(
         oneOf(["top"]),
-        v.description("`top`: also the 10 keys that come closest to their limit of the day, by id."),
+        "`top`: also the 10 keys that come closest to their limit of the day, by id.",
       ),
     ),
   }),

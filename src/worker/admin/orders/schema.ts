@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../text/int64.ts";
-import { count, dateTime, int64, next, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, int64, next, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, paging, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import {
@@ -28,7 +28,7 @@ export const orderUpdate = v.strictObject({
     ),
   ),
   allowBackwards: v.optional(
-    v.pipe(boolean, v.description("Whether the status may go back, as from `shipped` to `pending`.")),
+    described(boolean, "Whether the status may go back, as from `shipped` to `pending`."),
     false,
   ),
 });
@@ -47,11 +47,11 @@ export const orderShipment = v.strictObject({
 /** Ids are text, as in the body. */
 export const shipment = v.strictObject({
   shipped: v.array(v.string()),
-  unchanged: v.pipe(
+  unchanged: described(
     v.array(v.strictObject({ id: v.string(), status: v.picklist(ORDER_STATUSES) })),
-    v.description("Orders that were shipped or delivered before."),
+    "Orders that were shipped or delivered before.",
   ),
-  missing: v.pipe(v.array(v.string()), v.description("Ids that no order has.")),
+  missing: described(v.array(v.string()), "Ids that no order has."),
 });
 export type Shipment = v.InferOutput<typeof shipment>;
 
@@ -62,7 +62,7 @@ export const cancelledQuery = v.strictObject({
 
 export const orderQuery = v.strictObject({
   status,
-  petId: v.optional(v.pipe(int64Digits, v.description("Only the orders of this pet."))),
+  petId: v.optional(described(int64Digits, "Only the orders of this pet.")),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
   count: querySwitch("Also answer `total`, the number of orders of the filters."),
   ...paging,
@@ -98,15 +98,15 @@ export const nearQuestion = v.strictObject({
     ),
     v.maxLength(MAX_ASKED),
   ),
-  known: v.pipe(v.array(int64Digits), v.description("Ids that the answer leaves out.")),
+  known: described(v.array(int64Digits), "Ids that the answer leaves out."),
 });
 export type NearQuestion = v.InferOutput<typeof nearQuestion>;
 
 export const nearAnswer = v.strictObject({
   found: v.array(
     v.strictObject({
-      index: v.pipe(count, v.description("The place of the number among those that were asked, from 0.")),
-      near: v.pipe(v.nullable(v.string()), v.description("A number that is stored, or null.")),
+      index: described(count, "The place of the number among those that were asked, from 0."),
+      near: described(v.nullable(v.string()), "A number that is stored, or null."),
     }),
   ),
 });
@@ -125,16 +125,16 @@ const members = {
 export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_STATUSES), version });
 export const orderPage = v.strictObject({
   orders: v.array(orderView),
-  total: v.pipe(v.optional(count), v.description("With `count`: how many orders the filter finds.")),
+  total: described(v.optional(count), "With `count`: how many orders the filter finds."),
   next,
 });
 
 export const cancelledOrder = v.strictObject({
-  number: v.pipe(count, v.description("Cancelled orders are counted. An id can be cancelled again.")),
+  number: described(count, "Cancelled orders are counted. An id can be cancelled again."),
   ...members,
   cancelledAt: dateTime,
-  cancelledBy: v.pipe(v.string(), v.description("The id of the key that cancelled the order.")),
-  cancelledByName: v.pipe(v.nullable(v.string()), v.description("The name of this key, as it is now.")),
+  cancelledBy: described(v.string(), "The id of the key that cancelled the order."),
+  cancelledByName: described(v.nullable(v.string()), "The name of this key, as it is now."),
   requestId: v.string(),
 });
 export const cancelledPage = v.strictObject({ cancelled: v.array(cancelledOrder), next });
@@ -144,7 +144,7 @@ export const loadFigures = v.strictObject({
   inserted: count,
   updated: count,
   unchanged: count,
-  cancelled: v.pipe(count, v.description("Orders that clients cancelled before, and that are left so.")),
-  kept: v.pipe(count, v.description("Orders whose status would have gone back, and was kept.")),
+  cancelled: described(count, "Orders that clients cancelled before, and that are left so."),
+  kept: described(count, "Orders whose status would have gone back, and was kept."),
 });
 export type LoadFigures = v.InferOutput<typeof loadFigures>;

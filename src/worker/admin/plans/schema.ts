@@ -1,7 +1,7 @@
 /** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
 import { formatNumber } from "../../text/format.ts";
-import { count, effective, limitOrNull, version } from "../http/answer-schemas.ts";
+import { count, described, effective, limitOrNull, version } from "../http/answer-schemas.ts";
 import { limits, wholeNumber } from "../http/schemas.ts";
 
 const PERCENTS = "must be 1 to 5 whole numbers from 1 to 100, the lowest first";
@@ -45,14 +45,14 @@ export function limitsInWords(limits: { readonly [Each in Limit]?: unknown }): s
     .join(", ");
 }
 
-const planLimit = v.pipe(limitOrNull, v.description("Null: each key of the plan has its own limit."));
+const planLimit = described(limitOrNull, "Null: each key of the plan has its own limit.");
 
 export const planView = v.strictObject({
   id: v.string(),
   requestsPerMinute: planLimit,
   requestsPerDay: planLimit,
-  alertPercents: v.pipe(v.nullable(v.array(count)), v.description(ALERTS_AT)),
-  keys: v.pipe(count, v.description("How many keys the plan has, without revoked ones.")),
+  alertPercents: described(v.nullable(v.array(count)), ALERTS_AT),
+  keys: described(count, "How many keys the plan has, without revoked ones."),
   version,
 });
 export type PlanView = v.InferOutput<typeof planView>;

@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
-import { count, dateTime, limitsInForce, next } from "../http/answer-schemas.ts";
+import { count, dateTime, described, limitsInForce, next } from "../http/answer-schemas.ts";
 import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
@@ -14,20 +14,12 @@ export function orderOf({ sort = "admitted", direction }: UsageOrder) {
 
 export const usageQuery = v.strictObject({
   ...range,
-  by: v.optional(
-    v.pipe(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), v.description("What each row is about.")),
-    "key",
-  ),
-  key: v.optional(v.pipe(v.string(), v.description("Only this key."))),
-  owner: v.optional(
-    v.pipe(soughtText, v.description("Only the keys of this owner, by the name or else the e-mail.")),
-  ),
-  plan: v.optional(v.pipe(oneOf(PLAN_IDS), v.description("Only the keys of this plan."))),
+  by: v.optional(described(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), "What each row is about."), "key"),
+  key: v.optional(described(v.string(), "Only this key.")),
+  owner: v.optional(described(soughtText, "Only the keys of this owner, by the name or else the e-mail.")),
+  plan: v.optional(described(oneOf(PLAN_IDS), "Only the keys of this plan.")),
   sort: v.optional(
-    v.pipe(
-      oneOf(USAGE_SORTS),
-      v.description("`admitted` by default. Hours and days are in the order of time."),
-    ),
+    described(oneOf(USAGE_SORTS), "`admitted` by default. Hours and days are in the order of time."),
   ),
   direction: v.optional(oneOf(["asc", "desc"])),
   /** Most ranges have one page. */
@@ -44,18 +36,16 @@ export const keyUsageQuery = v.strictObject({
 
 const figures = { admitted: count, refused: count, refusedWhileBanned: count };
 export const timeUsage = v.strictObject({
-  start: v.pipe(v.string(), v.description("A day, or when an hour begins.")),
+  start: described(v.string(), "A day, or when an hour begins."),
   ...figures,
 });
 export type TimeUsage = v.InferOutput<typeof timeUsage>;
 
 const refusedMinute = v.strictObject({
   at: dateTime,
-  by: v.pipe(
+  by: described(
     v.record(v.string(), count),
-    v.description(
-      "How many requests were refused by the limit of the `minute`, of the `day`, or by a `ban`.",
-    ),
+    "How many requests were refused by the limit of the `minute`, of the `day`, or by a `ban`.",
   ),
 });
 export type RefusedMinute = v.InferOutput<typeof refusedMinute>;
@@ -63,9 +53,9 @@ export const hourUsage = v.strictObject({ ...timeUsage.entries, refusedMinutes: 
 export type HourUsage = v.InferOutput<typeof hourUsage>;
 
 const closeness = {
-  daysNear: v.pipe(count, v.description("Days at 80 % of the limit of that day, or more.")),
+  daysNear: described(count, "Days at 80 % of the limit of that day, or more."),
   medianPercent: v.number(),
-  peakPercent: v.pipe(v.number(), v.description("The highest percentage of a day.")),
+  peakPercent: described(v.number(), "The highest percentage of a day."),
 };
 const keyUsage = v.strictObject({
   keyId: v.string(),
@@ -74,9 +64,9 @@ const keyUsage = v.strictObject({
   ownerEmail: v.nullable(v.string()),
   plan: v.string(),
   limits: limitsInForce,
-  percent: v.pipe(
+  percent: described(
     v.number(),
-    v.description("The mean of the days that have begun, each in percent of the limit of that day."),
+    "The mean of the days that have begun, each in percent of the limit of that day.",
   ),
   ...closeness,
   ...figures,
@@ -85,18 +75,14 @@ export type KeyUsageView = v.InferOutput<typeof keyUsage>;
 const ownerUsage = v.strictObject({
   owner: v.nullable(v.string()),
   ownerEmail: v.nullable(v.string()),
-  plan: v.pipe(
+  plan: described(
     v.string(),
-    v.description(
-      "The plan of the key that comes closest to its limit. The percentages are of this key, too.",
-    ),
+    "The plan of the key that comes closest to its limit. The percentages are of this key, too.",
   ),
   keyCount: count,
-  nearest: v.pipe(
+  nearest: described(
     v.strictObject({ keyId: v.string(), keyName: v.string(), limits: limitsInForce }),
-    v.description(
-      "The owner's key that comes closest to its limit. The plan and the percentages are its own.",
-    ),
+    "The owner's key that comes closest to its limit. The plan and the percentages are its own.",
   ),
   ...closeness,
   ...figures,
@@ -113,17 +99,13 @@ export const USAGE_ROWS = {
   plan: planUsage,
 };
 
-export const asOf = v.pipe(
+export const asOf = described(
   dateTime,
-  v.description(
-    "All requests until this time are counted, if their limiters could reach the database. Of later requests, the figures lack at most a quarter of the day's.",
-  ),
+  "All requests until this time are counted, if their limiters could reach the database. Of later requests, the figures lack at most a quarter of the day's.",
 );
-const unreachable = v.pipe(
+const unreachable = described(
   v.array(v.string()),
-  v.description(
-    "A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. The latest requests of these keys are missing, because their limiters could not be reached.",
-  ),
+  "A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. The latest requests of these keys are missing, because their limiters could not be reached.",
 );
 const answered = { from: dateTime, to: dateTime, asOf };
 
