@@ -1,14 +1,13 @@
 /** The columns of each list. Fetches and prints the pages of lists. */
 import type { InferOutput } from "valibot";
-import type { AuditView } from "../worker/admin/audit/schema.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import type { KeyEvent, KeyView, keyHistory } from "../worker/admin/keys/schema.ts";
 import type { PlanView } from "../worker/admin/plans/schema.ts";
+import { saysOf } from "../worker/admin/says.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
 import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
 import { type Column, minuteOf, printable, table, toJson } from "./output.ts";
-import { saysOf } from "./sentences.ts";
 import type { Session } from "./session.ts";
 
 type List = {
@@ -65,7 +64,7 @@ export const LISTS: Readonly<Record<string, List>> = {
   },
   "audit.list": {
     rows: "audit",
-    columns: ["id", "at", "actor", "call", "object=objectName|object", ["change", describeChange]],
+    columns: ["id", "at", "actor", "call", "object=objectName|object", ["change", saysOf]],
     example: "--since yesterday --to today --actor ada",
   },
   "bans.list": {
@@ -85,7 +84,7 @@ export const LISTS: Readonly<Record<string, List>> = {
       "who=change.actor",
       [
         "details",
-        (event: KeyEvent) => (event.kind === "ban" ? describeBan(event.ban) : describeChange(event.change)),
+        (event: KeyEvent) => (event.kind === "ban" ? describeBan(event.ban) : saysOf(event.change)),
       ],
     ],
     heading: describeRefusals,
@@ -123,10 +122,6 @@ export const LISTS: Readonly<Record<string, List>> = {
   },
   "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
 };
-
-function describeChange({ call, before, after }: AuditView): string {
-  return saysOf(call, before, after);
-}
 
 function describeBan({ liftedAt, liftedBy, endsAt, reason }: BanView): string {
   const end = liftedAt === null ? `until ${minuteOf(endsAt)}` : `lifted ${minuteOf(liftedAt)} by ${liftedBy}`;

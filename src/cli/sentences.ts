@@ -1,15 +1,11 @@
 /** The sentence that a command prints after a change. The console and the audit log say it, too. */
 
-import { AUDIT_SAYS } from "../worker/admin/audit/says.ts";
-import { BANS_SAY } from "../worker/admin/bans/says.ts";
 import type { BanView } from "../worker/admin/bans/schema.ts";
-import { KEYS_SAY, lastEndOf } from "../worker/admin/keys/says.ts";
+import { lastEndOf } from "../worker/admin/keys/says.ts";
 import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
-import { LINKS_SAY } from "../worker/admin/links/says.ts";
-import { ORDERS_SAY } from "../worker/admin/orders/says.ts";
-import { PLANS_SAY } from "../worker/admin/plans/says.ts";
+import { SAYS, saysOf } from "../worker/admin/says.ts";
 import { counted } from "../worker/text/format.ts";
-import { differences, listOf, type Members, membersOf, type Says, sentenceOf } from "../worker/text/says.ts";
+import { differences, listOf, type Members, membersOf, sentenceOf } from "../worker/text/says.ts";
 
 export type Change = {
   /** The object's name as the operator gave it: `acme`, `Plan pro`. */
@@ -17,20 +13,6 @@ export type Change = {
   /** The members of the body, and the other names of the command line. */
   readonly sent: Members;
 };
-
-const SAYS: Readonly<Record<string, Says>> = {
-  ...AUDIT_SAYS,
-  ...KEYS_SAY,
-  ...BANS_SAY,
-  ...PLANS_SAY,
-  ...ORDERS_SAY,
-  ...LINKS_SAY,
-};
-
-/** Returns the change of an audit entry without its object. */
-export function saysOf(call: string, before: unknown, after: unknown): string {
-  return SAYS[call]?.(membersOf(before), membersOf(after)) ?? call;
-}
 
 type Difference = { readonly before?: object | null | undefined; readonly after?: object | null };
 
@@ -71,7 +53,7 @@ export function sentenceAfter(call: string, answer: Answer, { name, sent }: Chan
     outdated === 0
       ? restAfter(call, answer, sent)
       : ` ${counted(outdated, "key")} follow${outdated === 1 ? "s" : ""} within minutes.`;
-  return `${sentenceOf(subject, saysOf(call, was.before, was.after), effective)}${rest}`;
+  return `${sentenceOf(subject, saysOf({ call, ...was }), effective)}${rest}`;
 }
 
 /** What a change of several keys sets. A call that takes the value from its body has no entry. */
@@ -87,7 +69,7 @@ export function sentencesAfter(call: string, { changed, unchanged }: ChangedKeys
   const lines = changed.map(({ name, was, effective }) => {
     const before = Object.fromEntries(Object.keys(after).map((member) => [member, was]));
     if (effective === null) return `${name}: ${differences(before, after)}`;
-    return sentenceOf(name, saysOf("keys.update", before, after), effective);
+    return sentenceOf(name, saysOf({ call: "keys.update", before, after }), effective);
   });
   return [...lines, ...unchanged.map(({ name, reason }) => `Unchanged: ${name} ${reason}.`)].join("\n");
 }

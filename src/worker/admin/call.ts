@@ -5,7 +5,6 @@
 import type * as v from "valibot";
 import type { Author, Bindings } from "../context.ts";
 import type { ObjectSchema } from "../text/check-schema.ts";
-import type { Says } from "../text/says.ts";
 import type { CsvTable } from "./http/csv.ts";
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -74,8 +73,6 @@ export type Call<
   readonly creates?: true;
   /** The answer has no `ETag`, because the object is gone. */
   readonly removes?: true;
-  /** What the change did to its object. The console, the audit log and the command say it. */
-  readonly says?: Says;
   /** The command asks a person to agree to this sentence before it makes the call. */
   readonly asks?: string;
   /** Returns sentences that say what the change would do. Forms show them first. Throws as `run` does. */

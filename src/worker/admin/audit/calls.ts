@@ -3,7 +3,6 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
-import { AUDIT_SAYS } from "./says.ts";
 import { auditPage, auditQuery, auditView, undoing, undone } from "./schema.ts";
 import { listAudit } from "./sql.ts";
 import { undoChange } from "./undo.ts";
@@ -45,7 +44,6 @@ export const auditCalls = {
     summary: "Undo a change",
     description:
       "Of the kinds `keys.update`, `plans.update`, `orders.update` and `orders.ship`. The members become what the entry has in `before`, by a new change with an entry of its own. With `shipment`, so do the other orders that were shipped by the same request, unless they have changed since.",
-    says: AUDIT_SAYS["audit.undo"],
     body: undoing,
     answer: undone,
     example: { body: {}, answer: { call: ENTRY.call, undone: [ENTRY.object], left: [] } },

@@ -6,7 +6,6 @@ import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { banKey, liftBan, previewBan } from "./change.ts";
 import { listBans } from "./list-sql.ts";
-import { BANS_SAY } from "./says.ts";
 import { banLifted, banPage, banQuery, banRequest, banSet, type banView, listedBan } from "./schema.ts";
 
 export const BAN: v.InferInput<typeof banView> = {
@@ -43,7 +42,6 @@ export const banCalls = {
     id: "bans.set",
     route: "PUT /keys/:id/ban",
     summary: "Ban a key",
-    says: BANS_SAY["bans.set"],
     description: "Replaces the bans of the key that are live.",
     body: banRequest,
     answer: banSet,
@@ -60,7 +58,6 @@ export const banCalls = {
     id: "bans.lift",
     route: "DELETE /keys/:id/ban",
     summary: "Lift the bans of a key",
-    says: BANS_SAY["bans.lift"],
     description: "The next ban for strikes is not doubled because of a ban that was lifted.",
     answer: banLifted,
     example: {

@@ -20,7 +20,6 @@ import {
 import { findKey } from "./find.ts";
 import { findKeyHistory } from "./history.ts";
 import { findKeyPage } from "./list.ts";
-import { KEYS_SAY } from "./says.ts";
 import {
   type ChangedKeys,
   changedKeys,
@@ -103,7 +102,6 @@ export const keyCalls = {
     id: "keys.create",
     route: "POST /keys",
     summary: "Create a key",
-    says: KEYS_SAY["keys.create"],
     description:
       "The answer is the only one that has the secret. Make `id` yourself, and a request that is sent again creates no second key.",
     creates: true,
@@ -122,7 +120,6 @@ export const keyCalls = {
     id: "keys.refresh_all",
     route: "POST /keys/refresh",
     summary: "Make the limiters of all keys read their keys again",
-    says: KEYS_SAY["keys.refresh_all"],
     description:
       "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
     answer: refreshedKeys,
@@ -136,7 +133,6 @@ export const keyCalls = {
     route: "POST /keys/:id/refresh",
     summary: "Make the limiter of a key read the key again",
     description: "After a change by SQL, which the limiter has not heard of.",
-    says: KEYS_SAY["keys.refresh"],
     answer: refreshedKeys,
     example: { answer: { outdated: 0 } },
 
@@ -204,7 +200,6 @@ export const keyCalls = {
     id: "keys.update",
     route: "PATCH /keys/:id",
     summary: "Change a key",
-    says: KEYS_SAY["keys.update"],
     description:
       "Members that are absent stay as they are: with another plan a key keeps its own limits. Null removes a value: a limit is then the plan's.",
     body: keyUpdate,
@@ -222,7 +217,6 @@ export const keyCalls = {
     id: "keys.rotate",
     route: "POST /keys/:id/rotate",
     summary: "Give a key a new secret",
-    says: KEYS_SAY["keys.rotate"],
     description:
       "The old secrets expire after `graceSeconds`. The answer is the only one that has the new secret.",
     asks: "The current secrets of the key stop working at once.",
@@ -241,7 +235,6 @@ export const keyCalls = {
     id: "keys.limit_temporarily",
     route: "POST /keys/:id/temporary-limits",
     summary: "Give a key other limits for a time",
-    says: KEYS_SAY["keys.limit_temporarily"],
     description:
       "They replace the temporary limits that the key has, and end by themselves at a midnight UTC. With 1 day they end at the coming one.",
     body: temporaryLimits,
@@ -267,7 +260,6 @@ export const keyCalls = {
     route: "DELETE /keys/:id/temporary-limits",
     summary: "End the temporary limits of a key",
     description: "The key's own limits apply again, or the plan's.",
-    says: KEYS_SAY["keys.end_temporary_limits"],
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
     conflict: REVOKED,
@@ -280,7 +272,6 @@ export const keyCalls = {
     route: "DELETE /keys/:id/secrets/:secretId",
     summary: "End the old secret of a key",
     description: "The other secrets of the key go on.",
-    says: KEYS_SAY["keys.retire"],
     asks: "The old secret stops working at once.",
     answer: updatedKey,
     example: { answer: { ...KEY, version: 4, effective: "immediately" } },
@@ -293,7 +284,6 @@ export const keyCalls = {
     id: "keys.revoke",
     route: "DELETE /keys/:id",
     summary: "Revoke a key",
-    says: KEYS_SAY["keys.revoke"],
     description: "Permanently. Revoking a revoked key changes nothing.",
     asks: "Requests of the key are refused from now on, permanently.",
     answer: updatedKey,
@@ -306,7 +296,6 @@ export const keyCalls = {
     id: "keys.disable",
     route: "POST /keys/disable",
     summary: "Disable several keys",
-    says: KEYS_SAY["keys.update"],
     description: `Requests of a disabled key are refused until the key is enabled. ${EACH_KEY}`,
     query: dryRun,
     body: keySelection,
@@ -320,7 +309,6 @@ export const keyCalls = {
     id: "keys.enable",
     route: "POST /keys/enable",
     summary: "Enable several keys again",
-    says: KEYS_SAY["keys.update"],
     description: EACH_KEY,
     query: dryRun,
     body: keySelection,
@@ -334,7 +322,6 @@ export const keyCalls = {
     id: "keys.revoke_several",
     route: "POST /keys/revoke",
     summary: "Revoke several keys",
-    says: KEYS_SAY["keys.revoke"],
     description: `Permanently. ${EACH_KEY}`,
     asks: "Requests of these keys are refused from now on, permanently.",
     query: dryRun,
@@ -349,7 +336,6 @@ export const keyCalls = {
     id: "keys.plan",
     route: "POST /keys/plan",
     summary: "Give several keys a plan",
-    says: KEYS_SAY["keys.update"],
     description: `A key keeps its own limits. ${EACH_KEY}`,
     query: dryRun,
     body: planOfKeys,

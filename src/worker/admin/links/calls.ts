@@ -5,7 +5,6 @@ import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { createLink, revokeLink } from "./change.ts";
-import { LINKS_SAY } from "./says.ts";
 import { issuedLink, linkPage, linkQuery, linkView, newLink } from "./schema.ts";
 import { listLinks, toLinkView } from "./sql.ts";
 
@@ -42,7 +41,6 @@ export const linkCalls = {
     summary: "Make a link for an owner",
     description:
       "Whoever has the link sees the owner's keys, their use and bans, and can rotate their secrets with a grace. The answer is the only one that has the link.",
-    says: LINKS_SAY["links.create"],
     body: newLink,
     answer: issuedLink,
     example: {
@@ -58,7 +56,6 @@ export const linkCalls = {
     route: "DELETE /links/:linkId",
     summary: "Revoke a link",
     description: "The link stops working at once.",
-    says: LINKS_SAY["links.revoke"],
     answer: linkView,
     example: { answer: LINK },
 

@@ -7,7 +7,6 @@ import { columnsOf } from "../http/csv.ts";
 import { checked, parseJson } from "../http/request-validation.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
-import { ORDERS_SAY } from "./says.ts";
 import {
   cancelledOrder,
   cancelledPage,
@@ -70,7 +69,6 @@ export const orderCalls = {
     id: "orders.load",
     route: "PUT /orders",
     summary: "Load orders",
-    says: ORDERS_SAY["orders.load"],
     description:
       "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. In an order that exists, an absent member keeps its value, and null takes the value away. A status goes back only with `allow-backwards`. A new order without a status is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored.",
     query: loadQuery,
@@ -118,7 +116,6 @@ export const orderCalls = {
     id: "orders.ship",
     route: "POST /orders/ship",
     summary: "Ship orders",
-    says: ORDERS_SAY["orders.ship"],
     description:
       "Pending orders, and those that are processed, become shipped. The other orders stay as they are. The ids are text, which keeps all digits. Sending the request again changes nothing more.",
     body: orderShipment,
@@ -188,7 +185,6 @@ export const orderCalls = {
     id: "orders.update",
     route: "PATCH /orders/:orderId",
     summary: "Change an order",
-    says: ORDERS_SAY["orders.update"],
     description: "Members that are absent stay as they are. Null removes a value.",
     body: orderUpdate,
     answer: orderView,
@@ -205,7 +201,6 @@ export const orderCalls = {
     id: "orders.delete",
     route: "DELETE /orders/:orderId",
     summary: "Delete an order",
-    says: ORDERS_SAY["orders.delete"],
     description: "Whatever its status. The answer is the order as it was.",
     asks: "The store loses the order. The audit log keeps it.",
     answer: orderView,

@@ -6,7 +6,6 @@ import { requireTarget } from "../change.ts";
 import { columnsOf } from "../http/csv.ts";
 import { format } from "../http/schemas.ts";
 import { previewPlan, updatePlan } from "./change.ts";
-import { PLANS_SAY } from "./says.ts";
 import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
 import { listPlans, planTarget } from "./sql.ts";
 
@@ -46,7 +45,6 @@ export const planCalls = {
     id: "plans.update",
     route: "PATCH /plans/:id",
     summary: "Change the limits of a plan, or when its keys cause alerts",
-    says: PLANS_SAY["plans.update"],
     description:
       "Members that are absent stay as they are. Null removes a limit: then each key of the plan must have its own.",
     asks: "Each key of the plan that has no limits of its own gets the new ones.",

@@ -2,19 +2,13 @@
 import type { PropsWithChildren } from "hono/jsx";
 import type { AuditView } from "../../admin/audit/schema.ts";
 import type { Call } from "../../admin/call.ts";
-import { CALLS } from "../../admin/calls.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
-import { membersOf, sentenceOf } from "../../text/says.ts";
+import { saysOf } from "../../admin/says.ts";
+import { sentenceOf } from "../../text/says.ts";
 import { Notice } from "./ui.tsx";
 
-/** Returns the sentence about a change without its subject. */
-export function saysOf({ call, before, after }: Pick<AuditView, "call" | "before" | "after">): string {
-  const says = CALLS.find(({ id }) => id === call)?.says;
-  return says?.(membersOf(before), membersOf(after)) ?? call;
-}
-
 type Props = PropsWithChildren<{
-  readonly call: Pick<Call, "id" | "says">;
+  readonly call: Pick<Call, "id">;
   readonly subject: string;
   /** The last change of the object. */
   readonly change: AuditView | undefined;
@@ -23,11 +17,10 @@ type Props = PropsWithChildren<{
 
 /** Shows nothing if the audit log does not say so too, since anybody can make an address. */
 export function Done({ call, subject, change, effective, children }: Props) {
-  if (change?.call !== call.id || call.says === undefined) return null;
-  const says = call.says(membersOf(change.before), membersOf(change.after));
+  if (change?.call !== call.id) return null;
   return (
     <Notice kind="good">
-      <p>{sentenceOf(subject, says, effective)}</p>
+      <p>{sentenceOf(subject, saysOf(change), effective)}</p>
       {children}
     </Notice>
   );

@@ -2,12 +2,12 @@
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { auditCalls } from "../../admin/audit/calls.ts";
 import type { AuditView } from "../../admin/audit/schema.ts";
+import { saysOf } from "../../admin/says.ts";
 import { ERROR_STATUS } from "../../platform/error-codes.ts";
 import { ApiError } from "../../platform/errors.ts";
 import type { Problem } from "../../text/check-schema.ts";
 import { membersOf, memberText, sentenceOf } from "../../text/says.ts";
 import { parseRfc3339 } from "../../text/time.ts";
-import { saysOf } from "./done.tsx";
 import { ask, changedIn, KeptForm, receiveForm, textsIn, tickedIn } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import type { FormTexts } from "./members.ts";

@@ -1,8 +1,8 @@
 /** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
 import type { AuditView } from "../../../admin/audit/schema.ts";
+import { saysOf } from "../../../admin/says.ts";
 import { type Members, membersOf, memberText, textOf, wordsOf } from "../../../text/says.ts";
-import { saysOf } from "../../kit/done.tsx";
 import { addressOf } from "../../kit/forms.ts";
 import { EntryUndo } from "../../kit/undo.tsx";
 
