@@ -56,7 +56,7 @@ describe("a key that the service has not made", () => {
     const database = watchDatabase();
     const app = startApp({ DB: database.DB });
     for (let i = 0; i < 3; i++) await app(LIST, { key: await inventKey() });
-    expect(database.queries()).toEqual([expect.stringContaining('from "mac_keys"')]);
+    expect(database.queries()).toEqual([expect.stringContaining("from mac_keys")]);
   });
 });
 

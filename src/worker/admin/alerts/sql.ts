@@ -1,7 +1,7 @@
 /** D1: the alerts, which are the outbox of the webhook, and what its receiver answered (ADR-28). */
 import { and, desc, getTableColumns, sql } from "drizzle-orm";
 import { type Database, transact } from "../../db/database.ts";
-import { type alertReceivers, alerts } from "../../db/schema.ts";
+import { alerts } from "../../db/schema.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 import type { AlertView } from "./schema.ts";
@@ -75,11 +75,9 @@ export async function noteAnswer(
   await transact<unknown[]>(db, id === undefined ? [receiver] : [receiver, alert]);
 }
 
-export type ReceiverRow = {
-  readonly [Name in Exclude<keyof typeof alertReceivers.$inferSelect, "address">]:
-    | (typeof alertReceivers.$inferSelect)[Name]
-    | null;
-} & {
+type ReceiverTime = "answeredAt" | "deliveredAt" | "failingSince" | "pausedUntil" | "goneAt";
+export type ReceiverRow = { readonly [Name in ReceiverTime]: number | null } & {
+  readonly error: string | null;
   /** Alerts with a next attempt, how many of them have failed, and the first of these attempts. */
   readonly waiting: number;
   readonly failing: number;

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, transact } from "../../db/database.ts";
-import { orders } from "../../db/order-schema.ts";
+import { orders } from "../../db/schema.ts";
 import { ORDER_STATUSES, UNSHIPPED } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import type { AuditView } from "../audit/schema.ts";

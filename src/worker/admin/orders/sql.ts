@@ -2,7 +2,7 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
-import { orders } from "../../db/order-schema.ts";
+import { orders } from "../../db/schema.ts";
 import type { ORDER_STATUSES } from "../../db/values.ts";
 import { notFound } from "../../platform/errors.ts";
 import { isInt64 } from "../../text/int64.ts";
