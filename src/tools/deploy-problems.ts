@@ -46,6 +46,12 @@ export function deployProblems(settings: Settings, production?: Settings): strin
   if (id === databaseOf(production)?.database_id) {
     problems.push(`${settings.name} has the database of production. Create one of its own.`);
   }
+  const ofProduction = production.ratelimits.map(({ namespace_id }) => namespace_id);
+  if (settings.ratelimits.some(({ namespace_id }) => ofProduction.includes(namespace_id))) {
+    problems.push(
+      `${settings.name} has the namespace_id of production: the two would count together. Choose another number.`,
+    );
+  }
   if (settings.name === production.name) {
     problems.push(`Staging has the name of production, ${production.name}. Give it another one.`);
   }

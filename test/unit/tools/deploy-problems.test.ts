@@ -12,7 +12,11 @@ function settings(name: string, id: string, more: Partial<Settings> = {}): Setti
       ],
     },
     ratelimits: [
-      { name: "ADMIN_SIGN_IN_IP_RATE_LIMIT", namespace_id: "1", simple: { limit: 200, period: 60 } },
+      {
+        name: "ADMIN_SIGN_IN_IP_RATE_LIMIT",
+        namespace_id: `${name} ${id}`,
+        simple: { limit: 200, period: 60 },
+      },
     ],
   };
   return { name, ...bindings, workers_dev: true, vars: {}, ...more } as Settings; // wrangler's type has members that it only fills in
@@ -78,6 +82,7 @@ describe("npm run deploy", () => {
   it.for<[string, Settings]>([
     ["database", settings("store-orders-staging", "5a1c7e0e-0000-0000-0000-000000000001")],
     ["name", settings("store-orders", STAGING_ID)],
+    ["namespace_id", settings("store-orders-staging", STAGING_ID, { ratelimits: production.ratelimits })],
     ["domain", settings("store-orders-staging", STAGING_ID, { routes: ["API.example.com/v1/*"] })],
     ["domain", settings("store-orders-staging", STAGING_ID, { route: "api.example.com/*" })],
   ])("refuses staging with the %s of production", ([what, staging], { expect }) => {
