@@ -17,6 +17,8 @@ describe("a text is sought", () => {
       ["αθηνα", "Αθήνα"],
       ["москва", "МОСКВА"],
       ["ada", "Ａｄａ"],
+      ["lodz", "Łódź"],
+      ["soren oelgaerd", "Søren Œlgærd"],
     ],
   ])("as %s if it is %s", ([sought, text], { expect }) => {
     expect(foldForSearch(text ?? "")).toBe(foldForSearch(sought ?? ""));

@@ -59,10 +59,17 @@ export function foldCase(text: string): string {
   return lower.replaceAll("i\u0307", "i").normalize("NFC");
 }
 
+/** Letters that Unicode does not split into a plain letter and a mark. */
+const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+  ...{ ł: "l", ø: "o", đ: "d", ð: "d", ħ: "h", ŧ: "t" },
+  ...{ æ: "ae", œ: "oe", þ: "th" },
+};
+
 /** The form for searches: the same for any case and width, and without accents. */
 export function foldForSearch(text: string): string {
   // Only Latin accents are removed: in other alphabets a mark can be a letter, such as a vowel in Hindi.
-  return foldCase(text.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, ""));
+  const folded = foldCase(text.normalize("NFKD").replaceAll(/[\u0300-\u036f]/g, ""));
+  return folded.replaceAll(/[łøđðħŧæœþ]/g, (letter) => PLAIN_LETTERS[letter] ?? letter);
 }
 
 /** Accepts all that a mail server accepts (RFC 5321, RFC 6531), such as `"a b"@example.com` and `a@[::1]`. */

@@ -39,6 +39,16 @@ describe("one field", () => {
     expect((await found("429")).map(({ kind }) => kind)).toContain("page");
   });
 
+  it("finds a customer by the name without its accents, and not by the name of a key", async ({ expect }) => {
+    const { found, post } = await finder();
+    const key = { name: "Müller's key", plan: "free", ownerName: "Café Crème", ownerEmail: "" };
+    expect((await post("/console/keys/new", key)).status).toBe(200);
+    const customersWith = async (text: string) =>
+      (await found(text)).filter(({ kind }) => kind === "customer").map(({ name }) => name);
+    expect(await customersWith("cafe creme")).toEqual(["Café Crème"]);
+    expect(await customersWith("muller")).toEqual([]);
+  });
+
   it("leads to the only thing, and else to a page with all of them", async ({ expect }) => {
     const { id, key } = await namedKey("only", "One & Co");
     const { get, post } = await finder();

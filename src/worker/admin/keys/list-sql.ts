@@ -43,8 +43,11 @@ type FoundOwner = { readonly owner: string; readonly keyCount: number };
 /** Finds customers by a part of their names, or of the address if they have no name. */
 export async function findOwners(db: Database, text: string, limit: number): Promise<readonly FoundOwner[]> {
   return db.all<FoundOwner>(sql`
-    select max(coalesce(owner_name, owner_email)) as owner, count(*) as keyCount from api_keys
-    where owner_key <> '' and instr(owner_key, ${foldCase(text)}) > 0 group by owner_key order by owner limit ${limit}`);
+    select max(coalesce(owner_name, owner_email)) as owner, count(*) as keyCount
+    from (select *, substr(search, instr(search, char(10)) + 1) as searchFromOwner from api_keys)
+    where owner_key <> '' and (instr(owner_key, ${foldCase(text)}) > 0
+      or instr(substr(searchFromOwner, 1, instr(searchFromOwner, char(10)) - 1), ${foldForSearch(text)}) > 0)
+    group by owner_key order by owner limit ${limit}`);
 }
 
 type DayOfKey = Figures & {
