@@ -56,18 +56,22 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = urlOf(c.req.raw);
   const to = pathname + search;
   if (c.req.method === "GET") return signInPage(c, { to, status: 200 });
-  return signInPage(c, { to, kept: await sentIn(c), notice: SESSION_ENDED, status: 401 });
+  const kept = await sentIn(c);
+  const notice = `${SESSION_ENDED} ${kept === undefined ? NOT_KEPT : "Sign in to go on where you were."}`;
+  return signInPage(c, { to, kept, notice, status: 401 });
 });
 
-const SESSION_ENDED = "The session has ended, and nothing was changed. Sign in to go on where you were.";
+const SESSION_ENDED = "The session has ended, and nothing was changed.";
+const NOT_KEPT =
+  "The form was too large to be kept, or it had a file: after signing in, fill it in or choose the file again.";
 /** With the fields of the sign-in, the form is still within the bound. */
 const MAX_KEPT_CHARS = MAX_JSON_BODY_BYTES / 2;
 
-/** Returns the fields of the form as they were sent, without files. */
-async function sentIn(c: ConsoleContext): Promise<SentFields> {
-  if (!c.req.header("Content-Type")?.startsWith("application/x-www-form-urlencoded")) return [];
+/** Returns the fields of the form as they were sent. Undefined: the form has a file, or too many characters. */
+async function sentIn(c: ConsoleContext): Promise<SentFields | undefined> {
+  if (!c.req.header("Content-Type")?.startsWith("application/x-www-form-urlencoded")) return undefined;
   const sent = await c.req.text();
-  return sent.length > MAX_KEPT_CHARS ? [] : [...new URLSearchParams(sent)];
+  return sent.length > MAX_KEPT_CHARS ? undefined : [...new URLSearchParams(sent)];
 }
 
 /** Undefined if the cookie has no live session, or the session began with a token that was replaced. */
@@ -170,7 +174,7 @@ export function cookieOf(c: ConsoleContext, name = "session") {
 
 type SignIn = {
   readonly to: string;
-  readonly kept?: SentFields;
+  readonly kept?: SentFields | undefined;
   readonly operator?: string;
   readonly notice?: string;
   /** Why a field was refused. */

@@ -410,7 +410,9 @@ describe("a form that comes after the session has ended", () => {
     const body = new FormData();
     body.set("file", new File(["1"], "orders.json"));
     const ended = await app("/console/orders/load", { method: "POST", body, headers: { Origin: ORIGIN } });
-    expect([ended.status, keptIn(await ended.text())]).toEqual([401, {}]);
+    const page = await ended.text();
+    expect([ended.status, keptIn(page)]).toEqual([401, {}]);
+    expect(page).toContain("choose the file again");
   });
 });
 
