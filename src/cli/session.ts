@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
 import { PLAN_IDS } from "../worker/db/values.ts";
 import { isKeyId } from "../worker/key/key.ts";
+import { planName } from "../worker/text/format.ts";
 import { isInt64 } from "../worker/text/int64.ts";
 import type { Access } from "./access.ts";
 import { type Answer, call } from "./api.ts";
@@ -50,7 +51,9 @@ export async function keyId({ access }: Session, ref: string): Promise<string> {
 type KeyPage = { readonly keys: readonly KeyView[]; readonly next: string | null };
 
 function linesOf(keys: readonly KeyView[]): string {
-  return keys.map(({ id, name, plan, status }) => `\n  ${id}  ${name} (${plan}, ${status})`).join("");
+  return keys
+    .map(({ id, name, plan, status }) => `\n  ${id}  ${name} (${planName(plan)}, ${status})`)
+    .join("");
 }
 
 /** Returns the id of a key, a plan or an order. `orders` stands for loads. */

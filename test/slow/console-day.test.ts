@@ -253,7 +253,7 @@ async function changePlan({ page, service, expect }: Day) {
   const pro = page.getByRole("form", { name: "Plan Pro" });
   await pro.getByLabel("Per minute").fill("320");
   await submit(page, pro.getByRole("button", { name: "Preview the change" }));
-  expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan pro");
+  expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan Pro");
   await submit(page, page.getByRole("region", { name: "Preview" }).getByRole("button"));
   expect(await textOf(page)).toContain("The plan Pro is changed: requests per minute 300 → 320.");
   const { body } = await service.admin("GET", "/plans");
@@ -276,7 +276,7 @@ async function readAudit({ page, expect }: Day, id: string) {
     );
   const sentences = [
     "mo: Paws production is revoked",
-    "mo: plan pro is changed: requests per minute 300 → 320",
+    "mo: plan Pro is changed: requests per minute 300 → 320",
     "mo: order 13 is deleted",
     "mo: order 11 is changed: ship date none → 24 Nov 2026, 09:30 UTC",
     "mo: order 11 is shipped",
@@ -288,8 +288,8 @@ async function readAudit({ page, expect }: Day, id: string) {
     "mo: Paws production is banned until ",
     "mo: Paws production is changed: requests per minute none → 500",
     "mo: Paws production has a new secret; old secrets end ",
-    "mo: Paws production is created on plan business",
-    "operator: Kitty Kafe staging is created on plan pro",
+    "mo: Paws production is created on plan Business",
+    "operator: Kitty Kafe staging is created on plan Pro",
   ];
   expect(await entries()).toEqual(sentences.map((sentence) => expect.stringContaining(sentence)));
   const countOf = async (preset: string) => {

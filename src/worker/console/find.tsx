@@ -7,7 +7,7 @@ import { findOrder } from "../admin/orders/sql.ts";
 import { type Database, openDatabase } from "../db/database.ts";
 import { hasKey, keyIn, parseKey } from "../key/key.ts";
 import { hashKey } from "../key/mac.ts";
-import { counted } from "../text/format.ts";
+import { counted, planName } from "../text/format.ts";
 import { isInt64 } from "../text/int64.ts";
 import { foldForSearch } from "../text/text.ts";
 import { nowSeconds } from "../text/time.ts";
@@ -124,7 +124,7 @@ async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[
 type FoundKey = Awaited<ReturnType<typeof listKeys>>["keys"][number];
 
 function foundKey({ id, name, ownerName, ownerEmail, plan, status }: FoundKey): Found {
-  const detail = [ownerName ?? ownerEmail, plan, status].filter((each) => each !== null).join(", ");
+  const detail = [ownerName ?? ownerEmail, planName(plan), status].filter((each) => each !== null).join(", ");
   return { kind: "key", name, detail, href: `/console/keys/${id}` };
 }
 

@@ -54,3 +54,8 @@ export function formatRelative(iso: string, nowMs: number): string {
   const duration = days >= 2 ? counted(days, "day") : formatDuration(left);
   return seconds > 0 ? `in ${duration}` : `${duration} ago`;
 }
+
+/** The name of the plan with this id: `Pro`. Sentences and pages name plans, calls and options have ids. */
+export function planName(id: string): string {
+  return id.charAt(0).toUpperCase() + id.slice(1);
+}

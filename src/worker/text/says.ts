@@ -1,5 +1,5 @@
 /** What a change says. Forms, the audit log and the command show the same sentences. Pure. */
-import { formatNumber, formatTime } from "./format.ts";
+import { formatNumber, formatTime, planName } from "./format.ts";
 
 export type Members = Readonly<Record<string, unknown>>;
 
@@ -33,10 +33,11 @@ export function textOf(value: unknown): string {
 
 /** The value of a member. The number of an id has no separators. */
 export function memberText(name: string, value: unknown): string {
+  if (name === "plan" && typeof value === "string") return planName(value);
   return typeof value === "number" && !/id$/i.test(name) ? formatNumber(value) : textOf(value);
 }
 
-/** `plan free → pro, requests per day 6,000` */
+/** `plan Free → Pro, requests per day 6,000` */
 export function differences(before: Members, after: Members): string {
   return Object.entries(after)
     .map(([name, value]) => {

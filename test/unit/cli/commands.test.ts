@@ -100,14 +100,14 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "POST /admin/keys",
     { name: "Paws", plan: "pro", ownerName: "Ada", expiresAt: "30d" },
     { ...KEY, key: SECRET },
-    `Paws (${ID}) is created on plan pro, with 600 requests a minute and 10,000 a day.\n\nThe key, shown only now:\n\n  ${SECRET}`,
+    `Paws (${ID}) is created on plan Pro, with 600 requests a minute and 10,000 a day.\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
   [
     `keys update ${ID} --owner none --per-day none --plan free`,
     `PATCH /admin/keys/${ID}`,
     { plan: "free", ownerName: null, requestsPerDay: null },
     { ...CHANGED, plan: "free", ownerName: null },
-    "Paws is changed: owner name none, plan free, requests per day none.",
+    "Paws is changed: owner name none, plan Free, requests per day none.",
   ],
   [
     `keys update ${ID} --plan free`,
@@ -117,7 +117,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
       ...{ ...CHANGED, plan: "free", requestsPerMinute: 5_000 },
       temporaryLimits: { requestsPerMinute: null, requestsPerDay: 7, until: "2026-11-23T00:00:00Z" },
     },
-    "Paws is changed: plan free. The key keeps limits of its own: requests per minute 5,000. The key keeps temporary limits: requests per day 7, until 23 Nov 2026, 00:00 UTC.",
+    "Paws is changed: plan Free. The key keeps limits of its own: requests per minute 5,000. The key keeps temporary limits: requests per day 7, until 23 Nov 2026, 00:00 UTC.",
   ],
   [
     `keys disable ${ID}`,
@@ -141,7 +141,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "POST /admin/keys/plan",
     { plan: "pro", owner: "Zoo" },
     { changed: [{ id: ID, name: "Paws", was: "free", effective: "within minutes" }], unchanged: [] },
-    "Paws is changed: plan free → pro. It takes effect within minutes.",
+    "Paws is changed: plan Free → Pro. It takes effect within minutes.",
   ],
   [
     "keys revoke --owner Zoo --yes",
@@ -299,7 +299,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       ],
       next: null,
     },
-    /^2026 +ada +keys\.update +Paws +is changed: plan free → pro\n2026 +ada +plans\.update +pro +is changed: requests per day 5 → none$/m,
+    /^2026 +ada +keys\.update +Paws +is changed: plan Free → Pro\n2026 +ada +plans\.update +pro +is changed: requests per day 5 → none$/m,
   ],
 ];
 

@@ -80,7 +80,7 @@ describe("the pages of lists", () => {
       env.DB.prepare(ban).bind(id),
     ]);
     const { get } = await browserWith(env.ADMIN_TOKEN);
-    const advice = `<a href="/console/keys/${id}/edit">Change the plan to business</a>`;
+    const advice = `<a href="/console/keys/${id}/edit">Change the plan to Business</a>`;
     expect(await (await get("/console/customers")).text()).toContain(advice);
     expect(await (await get("/console/customers?from=2037-09-25")).text()).not.toContain(advice);
     // A larger plan does not help a key with a limit of its own.

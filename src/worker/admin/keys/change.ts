@@ -7,7 +7,7 @@ import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markOutdated } from "../../key/outdated-keys-sql.ts";
 import { conflict, invalidMembers, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
-import { formatNumber, formatTime } from "../../text/format.ts";
+import { formatNumber, formatTime, planName } from "../../text/format.ts";
 import { foldCase, foldForSearch } from "../../text/text.ts";
 import { midnightAfter, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { audit, auditedTime } from "../audit/sql.ts";
@@ -301,7 +301,7 @@ async function requireLimits(db: Database, planId: string, own: LimitChanges): P
   const plan = await findPlanLimits(db, planId);
   const missing = LIMITS.filter((field) => (own[field] ?? plan?.[field] ?? null) === null);
   if (missing.length === 0) return;
-  const reason = `is required, as plan ${planId} has none of its own`;
+  const reason = `is required, as plan ${planName(planId)} has none of its own`;
   throw invalidMembers(...missing.map((member) => ({ member, reason })));
 }
 

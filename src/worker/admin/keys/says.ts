@@ -1,13 +1,21 @@
 /** What each change of a key says. Pure: the command says it too. */
 import { formatNumber } from "../../text/format.ts";
-import { differences, listOf, type Members, membersOf, type Says, textOf } from "../../text/says.ts";
+import {
+  differences,
+  listOf,
+  type Members,
+  membersOf,
+  memberText,
+  type Says,
+  textOf,
+} from "../../text/says.ts";
 
 /** What a key may do, by its `mayCancel`. */
 export const RIGHTS = { true: "may list and cancel orders", false: "may only list orders" };
 
 export const KEYS_SAY = {
   "keys.create": (_, { plan, limits, mayCancel }) =>
-    `is created on plan ${textOf(plan)}${limitsIn(membersOf(limits))}${mayCancel === false ? `, and ${RIGHTS.false}` : ""}`,
+    `is created on plan ${memberText("plan", plan)}${limitsIn(membersOf(limits))}${mayCancel === false ? `, and ${RIGHTS.false}` : ""}`,
   "keys.update": (before, { status, mayCancel, ...others }) =>
     [
       ...(status === undefined ? [] : [status === "active" ? "is enabled" : `is ${textOf(status)}`]),

@@ -1,6 +1,6 @@
 /** Says why requests of a key were refused in the last days, and what helps. Pure. */
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
-import { counted, formatNumber } from "../../text/format.ts";
+import { counted, formatNumber, planName } from "../../text/format.ts";
 import type { PlanView } from "../plans/schema.ts";
 import type { HourUsage } from "../usage/schema.ts";
 import type { KeyView } from "./schema.ts";
@@ -82,7 +82,7 @@ function remedy(
   const [plan] = plans
     .filter((each) => key[name] === null && each.id !== key.plan && isLarger(each))
     .sort((a, b) => limitOf(a) - limitOf(b));
-  if (plan) return `What helps: plan ${plan.id}, with ${formatNumber(limitOf(plan))} a ${unit}.`;
+  if (plan) return `What helps: plan ${planName(plan.id)}, with ${formatNumber(limitOf(plan))} a ${unit}.`;
   if (needed > max) return `What helps: several keys, as a key has at most ${formatNumber(max)} a ${unit}.`;
   return `What helps: a limit of its own of ${formatNumber(Math.min(max, roundUp(needed)))} a ${unit}.`;
 }

@@ -3,7 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
-import { counted, formatNumber, formatTime } from "../../text/format.ts";
+import { counted, formatNumber, formatTime, planName } from "../../text/format.ts";
 import { type ChangeInput, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
 import { refreshAtOnce } from "../refresh-limiters.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";
@@ -38,7 +38,7 @@ export async function previewPlan(input: ChangeInput<PlanUpdate>): Promise<strin
     const limit = body[name];
     if (limit === undefined) return [];
     if (limit === null && relying[name] > 0) throw conflict(LIMIT_NEEDED);
-    const without = `${formatNumber(relying[name])} of ${keys} of the plan ${id}`;
+    const without = `${formatNumber(relying[name])} of ${keys} of the plan ${planName(id)}`;
     return [
       `${limitChange(name, plan[name], limit)}, for ${without}: the keys without a limit of their own.`,
     ];

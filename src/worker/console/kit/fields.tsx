@@ -2,6 +2,7 @@
 import type { Child } from "hono/jsx";
 import type { ObjectSchema } from "../../text/check-schema.ts";
 import { formatDuration, formatNumber } from "../../text/format.ts";
+import { memberText } from "../../text/says.ts";
 import type { Failure } from "./failure.tsx";
 import { labelOf } from "./labels.ts";
 import { type FormTexts, memberOf } from "./members.ts";
@@ -121,7 +122,9 @@ function OneField({ schema, name, texts, own, problem, form, isFilter = false }:
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;
-    const options = all.map((value) => [value, choices?.[value] ?? (value || "All")] as const);
+    const options = all.map(
+      (value) => [value, choices?.[value] ?? (value === "" ? "All" : memberText(name, value))] as const,
+    );
     return <Field {...field} options={options} attributes={own.attributes ?? {}} />;
   }
   const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");

@@ -49,11 +49,6 @@ export function labelOf(member: string): string {
   return LABELS[member] ?? wordsOf(member);
 }
 
-/** The name of the plan with this id: `Pro`. */
-export function planName(id: string): string {
-  return id.charAt(0).toUpperCase() + id.slice(1);
-}
-
 /** Returns the message of an error with the labels of the members that are wrong. */
 export function inWords({ message, problems }: ApiError): string {
   const labelled = problems.map(({ member, reason }) => ({ member: member && labelOf(member), reason }));

@@ -63,7 +63,7 @@ describe("the sentence of a limit", () => {
     const minutes = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [i, { minute: 30 }]));
     expect(why([hourOf("20T09", 3_600, minutes), hourOf("20T10", 5)])).toEqual([
       expect.stringMatching(
-        /1 of the last 7 days, between 09:00 and 10:00 UTC.*5,400.*plan pro, with 300 a minute/,
+        /1 of the last 7 days, between 09:00 and 10:00 UTC.*5,400.*plan Pro, with 300 a minute/,
       ),
     ]);
   });
@@ -77,7 +77,7 @@ describe("the sentence of a limit", () => {
     ];
     expect(why(hours)).toEqual([
       expect.stringMatching(
-        /per day, now 1,000,.*2 of the last 7 days, at 14:20 UTC.*370 requests.*1,340.*plan pro/,
+        /per day, now 1,000,.*2 of the last 7 days, at 14:20 UTC.*370 requests.*1,340.*plan Pro/,
       ),
     ]);
     expect(why(hours, keyOf("free", { requestsPerDay: 2_000 }))).toEqual([
@@ -128,7 +128,7 @@ describe("what helps", () => {
 
   it("is no plan that lowers the other limit", ({ expect }) => {
     const key = keyOf("free", { requestsPerMinute: 500 });
-    expect(why(dayOf(1_000), key)[0]).toContain("plan business, with 100,000 a day");
+    expect(why(dayOf(1_000), key)[0]).toContain("plan Business, with 100,000 a day");
   });
 
   it("is several keys beyond what a key can have", ({ expect }) => {

@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import { openDatabase, render, transact } from "../../../db/database.ts";
 import type { AuditCall } from "../../../db/values.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
+import { planName } from "../../../text/format.ts";
 import { foldCase } from "../../../text/text.ts";
 import { audit, rowsOf } from "../../audit/sql.ts";
 import type { Input } from "../../call.ts";
@@ -49,11 +50,11 @@ export function setPlanOfKeys(input: SeveralInput<v.InferOutput<typeof planOfKey
   const { plan } = input.body;
   return changeKeys(input, {
     ...{ call: "keys.update", column: "plan", value: plan },
-    keeps: sql`case when k.plan = ${plan} then ${`has plan ${plan} already`}
+    keeps: sql`case when k.plan = ${plan} then ${`has plan ${planName(plan)} already`}
       when exists (select 1 from plans p where p.id = ${plan}
         and (coalesce(k.requests_per_minute, p.requests_per_minute) is null
           or coalesce(k.requests_per_day, p.requests_per_day) is null))
-      then ${`needs limits of its own, as plan ${plan} has none`} end`,
+      then ${`needs limits of its own, as plan ${planName(plan)} has none`} end`,
   });
 }
 

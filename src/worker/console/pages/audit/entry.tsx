@@ -2,6 +2,7 @@
 import type { Child } from "hono/jsx";
 import type { AuditView } from "../../../admin/audit/schema.ts";
 import { saysOf } from "../../../admin/says.ts";
+import { planName } from "../../../text/format.ts";
 import { type Members, membersOf, memberText, textOf, wordsOf } from "../../../text/says.ts";
 import { addressOf } from "../../kit/forms.ts";
 import { EntryUndo } from "../../kit/undo.tsx";
@@ -99,7 +100,7 @@ function subjectOf(deed: Deed): Child {
   const [noun = ""] = call.split(".");
   const link = linkOf(entry);
   if (object === noun) return noun === "keys" ? "all keys" : noun;
-  if (link === null) return noun === "plans" ? `plan ${object}` : object;
+  if (link === null) return noun === "plans" ? `plan ${planName(object)}` : object;
   if (deed.length === 1) return noun === "orders" ? ["order ", link] : link;
   // Without a count, as the next page can have more of them.
   const links = deed.toReversed().map((each, i) => [i > 0 && ", ", linkOf(each)]);

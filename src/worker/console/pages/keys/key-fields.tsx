@@ -4,9 +4,9 @@ import { RIGHTS } from "../../../admin/keys/says.ts";
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
 import { LIMITS, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { LOCATIONS } from "../../../db/values.ts";
+import { planName } from "../../../text/format.ts";
 import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import { planName } from "../../kit/labels.ts";
 import type { FormTexts } from "../../kit/members.ts";
 
 const BEFORE_PLACE = [

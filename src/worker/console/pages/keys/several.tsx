@@ -12,10 +12,9 @@ import {
 import { inputOf } from "../../../admin/serve.ts";
 import { PLAN_IDS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
-import { counted } from "../../../text/format.ts";
+import { counted, planName } from "../../../text/format.ts";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, receiveForm } from "../../kit/forms.ts";
-import { planName } from "../../kit/labels.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";

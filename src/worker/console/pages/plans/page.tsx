@@ -6,12 +6,12 @@ import { alertsAt, LIMITS, limitsInWords, type PlanView, planUpdate } from "../.
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { formatNumber, planName } from "../../../text/format.ts";
 import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
-import { labelOf, planName } from "../../kit/labels.ts";
+import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { PreviewPanel, previewOf } from "../../kit/preview.tsx";

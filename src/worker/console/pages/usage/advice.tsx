@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import type { KeyView } from "../../../admin/keys/schema.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
-import { formatNumber } from "../../../text/format.ts";
+import { formatNumber, planName } from "../../../text/format.ts";
 import { Owner } from "../../kit/ui.tsx";
 
 /** A customer's key that comes closest to its limit of the day. */
@@ -38,11 +38,11 @@ export function adviceTo(
     ),
     helps: onNext ? (
       <>
-        <a href={`/console/keys/${onNext.id}`}>{onNext.name}</a> has plan {onNext.plan} already.
+        <a href={`/console/keys/${onNext.id}`}>{onNext.name}</a> has plan {planName(onNext.plan)} already.
       </>
     ) : (
       <a href={`/console/keys/${keyId}/edit`}>
-        {next ? `Change the plan to ${next.id}` : "Give the key a higher limit"}
+        {next ? `Change the plan to ${planName(next.id)}` : "Give the key a higher limit"}
       </a>
     ),
   };

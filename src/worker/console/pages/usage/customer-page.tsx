@@ -11,12 +11,11 @@ import { usageCalls } from "../../../admin/usage/calls.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
-import { counted } from "../../../text/format.ts";
+import { counted, planName } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask } from "../../kit/forms.ts";
-import { planName } from "../../kit/labels.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {

@@ -12,11 +12,10 @@ import {
 } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
-import { counted, formatNumber } from "../../../text/format.ts";
+import { counted, formatNumber, planName } from "../../../text/format.ts";
 import { DAY_SECONDS, daysBefore } from "../../../text/time.ts";
 import { AsOf, figureColumns, UsageChart } from "../../kit/chart.tsx";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
-import { planName } from "../../kit/labels.ts";
 import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
