@@ -54,6 +54,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
     const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
     return [name, addressOf(c.req.path, { ...shown, from, to, after: "" }), isShown] as const;
   };
+  const thisMonth = firstOfMonth(daysBefore(0));
   return page(
     c,
     { title, actions: <CsvLink c={c} /> },
@@ -69,6 +70,8 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
           preset("Yesterday", daysBefore(1), daysBefore(0)),
           preset("7 days", daysBefore(6)),
           preset("30 days", daysBefore(29)),
+          preset("This month", thisMonth),
+          preset("Last month", firstOfMonth(daysBefore(Number(daysBefore(0).slice(-2)))), thisMonth),
         ]}
       />
       <p>
@@ -102,6 +105,10 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
       <Pages c={c} next={usage.next} />
     </>,
   );
+}
+
+function firstOfMonth(day: string): string {
+  return `${day.slice(0, "2026-11-".length)}01`;
 }
 
 const NONE = "No requests in this range.";
