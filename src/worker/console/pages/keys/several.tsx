@@ -176,21 +176,11 @@ function previewPage(
 ) {
   const isRevocation = done === "revoked";
   const title = `${button}: ${counted(changed.length, "key")}`;
+  const toPlan = change.plan && planName(change.plan);
   return page(
     c,
     { title },
     <div class="panel">
-      <Table
-        caption="Keys that would change"
-        columns={[
-          { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
-          { name: "Now", cell: ({ was }) => was },
-          { name: "Then", cell: () => change.plan ?? done },
-        ]}
-        rows={changed}
-        empty="No key would change."
-      />
-      <Unchanged keys={unchanged} />
       <form method="post">
         {changed.map(({ id }) => (
           <input type="hidden" name="ids" value={id} />
@@ -202,11 +192,16 @@ function previewPage(
             <Check name="sure" label="Revoke them for good" attributes={{ required: true }} />
           </>
         )}
+        {unchanged.length > 0 && (
+          <p>{counted(unchanged.length, "key")} would stay as before. The reasons are below.</p>
+        )}
         <div class="row">
           {changed.length > 0 && (
             <button type="submit" class={isRevocation ? "button danger" : "button primary"}>
               {button}
-              {` ${isPlan(change) ? "of " : ""}${counted(changed.length, "key")}`}
+              {toPlan
+                ? ` of ${counted(changed.length, "key")} to ${toPlan}`
+                : ` ${counted(changed.length, "key")}`}
             </button>
           )}
           <a class="button" href={addressOf(c.req.path, c.req.query())}>
@@ -214,12 +209,19 @@ function previewPage(
           </a>
         </div>
       </form>
+      <Table
+        caption="Keys that would change"
+        columns={[
+          { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
+          { name: "Now", isClear: true, cell: ({ was }) => (toPlan ? planName(was) : was) },
+          { name: "Then", isClear: true, cell: () => `→ ${toPlan ?? done}` },
+        ]}
+        rows={changed}
+        empty="No key would change."
+      />
+      <Unchanged keys={unchanged} />
     </div>,
   );
-}
-
-function isPlan({ change }: FormTexts): boolean {
-  return change === "plan";
 }
 
 function Unchanged({ keys }: { readonly keys: ChangedKeys["unchanged"] }) {
