@@ -105,6 +105,9 @@ export function errorPage(c: ConsoleContext, error: ApiError): Response | Promis
       <p>{inWords(error)}</p>
       <p class="row">
         {status === 400 && c.req.method === "GET" && <a href={c.req.path}>Without filters</a>}
+        {status === 403 && c.req.method === "GET" && (
+          <a href={c.req.path.replace(/\/[^/]+$/, "")}>The page without the form</a>
+        )}
         {isOfOwner ? <a href="/owner">Your keys</a> : <a href="/console">Overview</a>}
       </p>
     </>

@@ -8,6 +8,7 @@ import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "../..
 import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
+import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import { keyUsageCalls } from "../../../admin/usage/calls.ts";
 import type { HourUsage } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -59,7 +60,10 @@ type KeyContext = Context<AppEnv, "/:id/:action?">;
 
 export const keyPages = new Hono<AppEnv>()
   .get("/:id", (c) => showKey(c))
-  .get("/:id/:action", (c) => showKey(c));
+  .get("/:id/:action", (c) => {
+    requireWriter(c.var);
+    return showKey(c);
+  });
 
 for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
   keyPages.post(`/:id/${name}`, (c: KeyContext) =>
@@ -88,7 +92,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
   const path = `/console/keys/${id}`;
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
-  const open = c.var.mayOnlyRead ? undefined : (failure?.action ?? c.req.param("action"));
+  const open = failure?.action ?? c.req.param("action");
   const [history, usage, { plans }, owners] = await Promise.all([
     ask(c, keyCalls.history, { limit: String(EVENTS_SHOWN) }, id),
     ask(c, keyUsageCalls.usage, { by: shownRange.by, from: shownRange.from }, id),

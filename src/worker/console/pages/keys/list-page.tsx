@@ -6,6 +6,7 @@ import { KEYS_SAY, RIGHTS } from "../../../admin/keys/says.ts";
 import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import type { KEY_SORTS } from "../../../db/values.ts";
 import { formatNumber, formatPercent, planName } from "../../../text/format.ts";
@@ -147,7 +148,7 @@ function linkedIn(c: ConsoleContext): FormTexts {
 
 async function createPage(c: ConsoleContext, failure?: Failure) {
   const id = failure?.typed.id ?? newKeyId();
-  if (c.var.mayOnlyRead) return c.redirect(PATH);
+  requireWriter(c.var);
   const choices = await choicesOf(c);
   return page(
     c,

@@ -16,6 +16,7 @@ import { type RefusedLine, readOrders } from "../../../admin/orders/file/read.ts
 import { ORDER_MEMBERS } from "../../../admin/orders/loaded-order.ts";
 import { fileLoad } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
+import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { toCsv } from "../../../text/csv.ts";
@@ -39,7 +40,7 @@ const MAX_DOWNLOAD_CHARS = 400_000;
 
 export const loadPages = new Hono<AppEnv>()
   .get("/load", (c) => {
-    if (c.var.mayOnlyRead) return c.redirect("/console/orders");
+    requireWriter(c.var);
     return page(
       c,
       { title: "Load orders" },

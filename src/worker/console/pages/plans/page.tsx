@@ -4,6 +4,7 @@ import { auditCalls } from "../../../admin/audit/calls.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { alertsAt, LIMITS, limitsInWords, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
+import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
 import { formatNumber, planName } from "../../../text/format.ts";
@@ -20,7 +21,10 @@ import { EntryUndo } from "../../kit/undo.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
-  .get("/:id", (c) => plansPage(c))
+  .get("/:id", (c) => {
+    requireWriter(c.var);
+    return plansPage(c);
+  })
 
   .post("/:id", (c) => {
     const id = c.req.param("id");
@@ -60,7 +64,7 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
         <a href={docsUrl("operate.md#plans")}>More about plans</a>
       </p>
       <Table caption="Plans" columns={columnsFor(c)} rows={plans} empty="There is no plan." />
-      {open && !c.var.mayOnlyRead && <PlanForm plan={open} failure={failure} />}
+      {open && <PlanForm plan={open} failure={failure} />}
     </>,
   );
 }
