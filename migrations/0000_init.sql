@@ -301,6 +301,20 @@ CREATE TRIGGER `orders_delete_is_a_change` AFTER DELETE ON `orders` BEGIN
 END;
 --> statement-breakpoint
 
+-- What orders were before a load, for its undo. A file is loaded in batches, each with a row. An undo deletes the
+-- rows, and so does retention.
+CREATE TABLE `loads` (
+	-- The id of the batch's audit row.
+	`id` integer PRIMARY KEY NOT NULL,
+	-- The same text for all batches of a file.
+	`load` text NOT NULL,
+	`at` integer NOT NULL,
+	-- JSON: for each order an array of its id and its version after the load, and then, if the load has not
+	-- inserted the order, its members before the load.
+	`orders` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+
 -- The limiters' reports: every ban, and each key's usage of a day.
 
 CREATE TABLE `bans` (

@@ -51,6 +51,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   secret: "5e9d1f0a7b3c2d48",
   status: "processing",
 };
+const DRY_RUN = "dry run: nothing was changed\n";
 /** Members of every list, for which the command has options of its own. */
 const PAGING = ["after", "format", "limit"];
 
@@ -66,7 +67,7 @@ type Form = {
   /** The arguments are any number of keys, the `ids` of the body. */
   readonly takesKeys: boolean;
 };
-type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true };
+type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true; readonly dryRun?: true };
 
 export function addCallCommands(program: Command, session: Session): void {
   const { nouns, calls } = readReference();
@@ -255,11 +256,12 @@ async function run(session: Session, command: Command, form: Form): Promise<void
 
   if (asks) await confirm(session.io, await question(session, line, asks));
   const sent = call.body.length > 0 ? { json: body } : {};
-  const answer = await send<Answer & { delivered?: boolean }>(session.access, line, sent);
+  const answer = await send<Answer & { delivered?: boolean }>(session.access, line, { ...sent, query });
   const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
   show(session, answer, () =>
     sentenceAfter(call.id, answer.body, { name, sent: { ...Object.fromEntries(others), ...body } }),
   );
+  if (options.dryRun) session.io.stderr.write(DRY_RUN);
   if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 
@@ -281,7 +283,7 @@ async function runForKeys(session: Session, command: Command, call: Call): Promi
   }
   const answer = await send<ChangedKeys>(session.access, call.line, isDryRun ? dryRun : { json });
   show(session, answer, () => sentencesAfter(call.id, answer.body, members));
-  if (isDryRun) session.io.stderr.write("dry run: nothing was changed\n");
+  if (isDryRun) session.io.stderr.write(DRY_RUN);
 }
 
 function capital(noun: string): string {

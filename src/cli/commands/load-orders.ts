@@ -1,4 +1,5 @@
 /** `orders load` loads a file of orders in batches, and shows progress on standard error. */
+import { randomUUID } from "node:crypto";
 import { rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
@@ -64,6 +65,7 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
     "dry-run": options.dryRun ? "" : undefined,
     "restore-cancelled": options.restoreCancelled ? "" : undefined,
     "allow-backwards": options.allowBackwards ? "" : undefined,
+    load: randomUUID(),
   };
   const bytes = await bytesTwice(io, file);
   const checked = await checkFile(

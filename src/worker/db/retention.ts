@@ -4,6 +4,7 @@ import { logError, logEvent } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
 import { DAY_SECONDS, toUnixSeconds } from "../text/time.ts";
 import { type DatabaseEnv, openDatabase } from "./database.ts";
+import { LOADS_RETENTION_DAYS } from "./values.ts";
 
 /** An isolate with a list that is not older reads only the changes since. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;
@@ -33,6 +34,7 @@ export async function deleteExpiredRows(env: DatabaseEnv, nowMs: number): Promis
     ["console_sessions", 0, deleteRows("id_hash", "ends_at")],
     ["owner_links", 0, deleteRows("id", "ends_at")],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteCancelledOrders],
+    ["loads", LOADS_RETENTION_DAYS, deleteRows("id", "at")],
     ["key_secrets", SECRETS_RETENTION_DAYS, deleteRows("hash", "expires_at", HAS_NEWER_SECRET)],
     ["usage", retentionDays.usage, deleteRows("day, key_id", "day")],
     ["past_owners", retentionDays.usage, deleteRows("key_id, until_day", "until_day")],

@@ -171,15 +171,25 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "audit undo 118",
     "POST /admin/audit/118/undo",
     {},
-    { call: "plans.update", undone: ["pro"], left: [] },
+    { call: "plans.update", undone: ["pro"], left: [], load: null },
     "Audit 118 is undone for pro.",
   ],
   [
     "audit undo 118 --shipment",
     "POST /admin/audit/118/undo",
     { shipment: true },
-    { call: "orders.ship", undone: ["7", "8"], left: ["9"] },
+    { call: "orders.ship", undone: ["7", "8"], left: ["9"], load: null },
     "Audit 118 is undone for 7, 8; left as they are now: 9.",
+  ],
+  [
+    "audit undo 119",
+    "POST /admin/audit/119/undo",
+    {},
+    {
+      ...{ call: "orders.load", undone: [], left: ["7", "8"] },
+      load: { restored: 4_000, removed: 12, changed: 2, waiting: 1_000 },
+    },
+    "Audit 119 is undone: 4,000 orders as before, 12 deleted, 2 left as they are now (7, 8), 1,000 still loaded: undo again.",
   ],
   [
     "keys refresh --all",
@@ -570,6 +580,16 @@ describe("orders export", () => {
   });
 });
 
+it("audit undo --dry-run asks what the undo would do, and says that it did nothing", async ({ expect }) => {
+  const { err } = await runLine("audit undo 118 --dry-run", {
+    ...{ call: "plans.update", undone: ["pro"], left: [], load: null },
+  });
+  expect([sent[0]?.line, err]).toEqual([
+    "POST /admin/audit/118/undo?dry-run=true",
+    "dry run: nothing was changed\n",
+  ]);
+});
+
 describe("orders load", () => {
   const figures = (inserted: number, unchanged = 0) => ({
     inserted,
@@ -599,9 +619,11 @@ describe("orders load", () => {
     expect(sent.splice(0, 2).map(({ line }) => line)).toEqual(Array(2).fill("POST /admin/orders/near"));
     const [first, second, third, fourth] = sent.map(({ line, body }) => ({ line, body: JSON.parse(body) }));
     expect(sent[0]?.body).toContain('{"id":"9007199254740993","petId":"1"}');
-    expect(first).toMatchObject({ line: "PUT /admin/orders", body: [{ petId: "1" }, { id: "2" }] });
+    const line = expect.stringMatching(/^PUT \/admin\/orders\?load=.{36}$/);
+    expect(first).toMatchObject({ line, body: [{ petId: "1" }, { id: "2" }] });
     expect([second, third]).toEqual([first, first]);
-    expect(fourth).toMatchObject({ line: "PUT /admin/orders", body: [{ id: "3" }] });
+    // The batches of a file are undone together.
+    expect(fourth).toMatchObject({ line: first?.line, body: [{ id: "3" }] });
     expect(out).toMatch(/^read +3\ninserted +1\nupdated +0\nunchanged +2\n/);
     expect([code, err]).toEqual([0, expect.stringMatching(/^2 read, .*\n3 read, 1 inserted, .*\n$/)]);
   });
@@ -613,14 +635,14 @@ describe("orders load", () => {
       "--allow-backwards",
     );
     expect([code, sent.length]).toEqual([1, 5]);
-    expect(sent.at(-1)?.line).toBe("PUT /admin/orders?dry-run=&allow-backwards=");
+    expect(sent.at(-1)?.line).toMatch(/^PUT \/admin\/orders\?dry-run=&allow-backwards=&load=/);
     expect(err).toMatch(/^2 read, .*\nerror: .* broke\.\n$/);
   });
 
   it("repeats nothing that the service refuses", async ({ expect }) => {
     const { err } = await loadLines([refusal(400, "invalid_request", "No.")], "--restore-cancelled");
     expect([sent.length, err]).toEqual([1, "error: No.\n"]);
-    expect(sent[0]?.line).toBe("PUT /admin/orders?restore-cancelled=");
+    expect(sent[0]?.line).toMatch(/^PUT \/admin\/orders\?restore-cancelled=&load=/);
   });
 });
 

@@ -3,15 +3,16 @@ import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../../src/worker/db/values.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
-import { startApp } from "../../support/worker.ts";
+import { LIST, startApp } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
-const operator = operatorOf(startApp());
+const app = startApp();
+const operator = operatorOf(app);
 
 async function undo(object: string) {
   const select = env.DB.prepare("select max(id) as id from audit_log where object = ?");
   const id = await select.bind(object).first<number>("id");
-  return (body?: unknown) => operator("POST", `/audit/${id}/undo`, body);
+  return (body?: unknown, query = "") => operator("POST", `/audit/${id}/undo${query}`, body);
 }
 
 /** What is stored, without the version. */
@@ -112,5 +113,84 @@ describe("an undo", () => {
     expect((await (await undo(kept))()).status).toBe(409);
     for (const id of ["999999999", "x"])
       expect((await operator("POST", `/audit/${id}/undo`)).status).toBe(404);
+  });
+});
+
+describe("an undo of a load", () => {
+  const load = (query: string, ...orders: readonly object[]) =>
+    operator("PUT", `/orders${query}`, JSON.stringify(orders));
+  const all = (...ids: readonly string[]) => Promise.all(ids.map((id) => orderOf(id)));
+
+  it("brings back all batches of the file, with all digits, and deletes what was inserted", async ({
+    expect,
+  }) => {
+    const [old, empty, same, fresh, later] = [
+      newOrderId(),
+      newOrderId(),
+      newOrderId(),
+      newOrderId(),
+      newOrderId(),
+    ];
+    await insertOrders(
+      {
+        id: old,
+        petId: "9223372036854775807",
+        quantity: "9007199254740993",
+        shipDate: "2035-01-02T03:04:05.678Z",
+      },
+      { id: empty, status: "shipped" },
+      { id: same },
+    );
+    await env.DB.prepare("update orders set complete = 0 where id = ?").bind(old).run();
+    const before = await all(old, empty, same, fresh, later);
+    await load(
+      "?file=a.csv&load=one",
+      { id: old, petId: null, quantity: 1, shipDate: null, complete: true },
+      { id: fresh },
+    );
+    const { id, petId, quantity } = { id: empty, petId: 5, quantity: 6 };
+    await load(
+      "?file=a.csv&load=one&allow-backwards",
+      { id, petId, quantity, status: "pending" },
+      { id: same },
+      { id: later },
+    );
+    const loaded = await all(old, empty, same, fresh, later);
+    const again = await undo("orders");
+    const figures = { restored: 2, removed: 2, changed: 0, waiting: 0 };
+    const answer = { call: "orders.load", undone: [], left: [], load: figures };
+    expect((await again(undefined, "?dry-run")).body).toEqual(answer);
+    expect(await all(old, empty, same, fresh, later)).toEqual(loaded);
+    expect((await again()).body).toEqual(answer);
+    expect(await all(old, empty, same, fresh, later)).toEqual(before);
+    expect((await again()).status).toBe(409);
+    // Clients see a change of each order, so their lists are not out of date.
+    const changes = await env.DB.prepare("select count(*) as n from order_changes where order_id = ?")
+      .bind(fresh)
+      .first("n");
+    expect(changes).toBe(2);
+  });
+
+  it("leaves each order that somebody has changed since, also one with the version of the load", async ({
+    expect,
+  }) => {
+    const ids = Array.from({ length: 7 }, newOrderId);
+    const { key } = await createKey();
+    const [, changed = "", loaded, deleted = "", cancelled = "", back = ""] = ids;
+    await insertOrders(...ids.slice(0, 3).map((id) => ({ id })));
+    await load("?file=a.csv", ...ids.map((id) => ({ id, quantity: 7 })));
+    const again = await undo("orders");
+    await operator("PATCH", `/orders/${changed}`, { quantity: 8 });
+    await load("", { id: loaded, quantity: 9 });
+    await operator("DELETE", `/orders/${deleted}`);
+    for (const id of [cancelled, back]) await app(`${LIST}/${id}`, { method: "DELETE", key });
+    await load("?restore-cancelled", { id: back, quantity: 7 }, { id: deleted, quantity: 7 });
+    const { body } = await again();
+    expect(body.load).toEqual({ restored: 1, removed: 1, changed: 5, waiting: 0 });
+    expect((body.left as string[]).toSorted()).toEqual(
+      [changed, loaded, deleted, cancelled, back].toSorted(),
+    );
+    const stored = await all(...ids);
+    expect(stored.map((order) => order?.quantity)).toEqual([null, 8, 9, 7, undefined, 7, undefined]);
   });
 });

@@ -663,7 +663,7 @@ describe("the page of the audit log", () => {
     const operator = operatorOf(startApp());
     await operator("PATCH", `/keys/${id}`, { requestsPerMinute: 600 });
     for (const order of [first, second]) {
-      await operator("PUT", "/orders?file=a.csv", `[{"id":${order}}]`);
+      await operator("PUT", "/orders?file=a.csv&load=1", `[{"id":${order}}]`);
     }
     await operator("POST", "/orders/ship", { ids: [first, second] });
     const { get } = await browserWith(env.ADMIN_TOKEN);

@@ -1,8 +1,8 @@
 /** The page that loads a file of orders, and its downloads. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { newOrderId } from "../../support/factories.ts";
-import { browserWith } from "./browser.ts";
+import { insertOrders, newOrderId } from "../../support/factories.ts";
+import { browserWith, formOn } from "./browser.ts";
 
 /** UTF-16 as Excel saves "Unicode text"; big-endian, as other programs do. */
 function utf16(text: string, isLittleEndian: boolean): Uint8Array<ArrayBuffer> {
@@ -56,6 +56,29 @@ describe("the page that loads orders", () => {
       expect(await status()).toBe("pending");
     },
   );
+
+  it("offers the undo of the whole file, and says first what it would do", async ({ expect }) => {
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const known = newOrderId();
+    await insertOrders({ id: known, quantity: "9007199254740993" });
+    const stored = async () =>
+      (await env.DB.prepare("select quantity from orders where id = ?").bind(known).all()).results;
+    const before = await stored();
+    const form = new FormData();
+    // More than one batch.
+    const others = Array.from({ length: 2_500 }, newOrderId);
+    const rows = [known, ...others].map((id) => `${id},7`);
+    form.set("file", new File([["id,quantity", ...rows].join("\n")], "wrong.csv"));
+    const asked = formOn(await (await post("/console/orders/load", form)).text(), "Undo");
+    const preview = await (await post(asked.path, asked.fields)).text();
+    expect(preview).toContain("The load is undone: 1 order as before, 2,500 deleted.");
+    expect(await stored()).not.toEqual(before);
+    const undo = formOn(preview, "Undo");
+    expect(await (await post(undo.path, undo.fields)).text()).toContain("1 order as before, 2,500 deleted.");
+    expect(await stored()).toEqual(before);
+    const audit = (await (await get("/console/audit?call=audit.undo")).text()).replace(/<[^>]+>/g, "");
+    expect(audit).toContain("the load of wrong.csv is undone: 1 order as before, 2,500 deleted");
+  });
 
   it("loads numbers that a program may have rounded only with a tick", async ({ expect }) => {
     const { post } = await browserWith(env.ADMIN_TOKEN);

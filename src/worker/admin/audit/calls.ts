@@ -3,6 +3,7 @@ import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
+import { dryRun } from "../http/schemas.ts";
 import { auditPage, auditQuery, auditView, undoing, undone } from "./schema.ts";
 import { listAudit } from "./sql.ts";
 import { undoChange } from "./undo.ts";
@@ -43,10 +44,11 @@ export const auditCalls = {
     route: "POST /audit/:id/undo",
     summary: "Undo a change",
     description:
-      "Of the kinds `keys.update`, `plans.update`, `orders.update` and `orders.ship`. The members become what the entry has in `before`, by a new change with an entry of its own. With `shipment`, so do the other orders that were shipped by the same request, unless they have changed since.",
+      "Of the kinds `keys.update`, `plans.update`, `orders.update`, `orders.ship` and `orders.load`. The members become what the entry has in `before`, by a new change with an entry of its own. With `shipment`, so do the other orders that were shipped by the same request, unless they have changed since. Of a load, within 7 days, all batches of its file are undone, 40 in a call: orders get back what they were, and those that were inserted are deleted, unless they have changed since.",
+    query: dryRun,
     body: undoing,
     answer: undone,
-    example: { body: {}, answer: { call: ENTRY.call, undone: [ENTRY.object], left: [] } },
+    example: { body: {}, answer: { call: ENTRY.call, undone: [ENTRY.object], left: [], load: null } },
     conflict: "The change is of another kind, or a member is not as the change left it.",
 
     run: undoChange,

@@ -1,9 +1,21 @@
 /** What an undo says. Pure: the command says it too. */
-import type { Says } from "../../text/says.ts";
+import { counted, formatNumber } from "../../text/format.ts";
+import { membersOf, type Says } from "../../text/says.ts";
 
 export const AUDIT_SAYS = {
-  "audit.undo": (_, { undone, left }) => {
-    const others = Array.isArray(left) && left.length > 0 ? `; left as they are now: ${left.join(", ")}` : "";
-    return `is undone for ${Array.isArray(undone) ? undone.join(", ") : ""}${others}`;
+  /** The audit row of the undo of a load has its figures without the ids. */
+  "audit.undo": (_, { undone, left, load, ...audited }) => {
+    const idsOf = (value: unknown) => (Array.isArray(value) ? value.join(", ") : "");
+    const ids = idsOf(left);
+    const { restored, removed, changed, waiting } = { ...audited, ...membersOf(load) };
+    if (restored === undefined) {
+      return `is undone for ${idsOf(undone)}${ids === "" ? "" : `; left as they are now: ${ids}`}`;
+    }
+    const figures = [
+      [removed, "deleted"],
+      [changed, `left as they are now${ids === "" ? "" : ` (${ids})`}`],
+      [waiting, "still loaded: undo again"],
+    ].flatMap(([count, does]) => (Number(count) > 0 ? `${formatNumber(Number(count))} ${does}` : []));
+    return `is undone: ${[`${counted(Number(restored), "order")} as before`, ...figures].join(", ")}`;
   },
 } as const satisfies Readonly<Record<string, Says>>;

@@ -34,13 +34,22 @@ export const undoing = v.strictObject({
   ),
 });
 
+const undoneLoad = v.strictObject({
+  restored: described(count, "Orders that are as before the load."),
+  removed: described(count, "Orders that the load had inserted, and that are deleted."),
+  changed: described(count, "Orders that are gone or have changed since, and are left."),
+  waiting: described(count, "Orders of further batches: make the call again."),
+});
+export type UndoneLoad = v.InferOutput<typeof undoneLoad>;
+
 export const undone = v.strictObject({
   call: v.string(),
   undone: described(v.array(v.string()), "The ids of what is as before the change."),
   left: described(
     v.array(v.string()),
-    "Orders of the shipment that are gone, or not as the shipment left them.",
+    "Orders that are gone, or not as the change left them. Of a load, up to 100.",
   ),
+  load: described(v.nullable(undoneLoad), "What became of the orders of a load."),
 });
 export type Undone = v.InferOutput<typeof undone>;
 

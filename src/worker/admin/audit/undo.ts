@@ -1,25 +1,38 @@
-/** Undoes a change of a key, plan or order: a new change brings back the members of its audit entry. */
+/** Undoes a change: a new change brings back the members of its audit entry, or what a load has replaced. */
 import type * as v from "valibot";
-import { openDatabase } from "../../db/database.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { type Members, membersOf, wordsOf } from "../../text/says.ts";
 import type { Input } from "../call.ts";
 import { requireTarget } from "../change.ts";
 import { checked } from "../http/request-validation.ts";
+import type { dryRun } from "../http/schemas.ts";
 import { updateKey } from "../keys/change.ts";
 import { keyUpdate } from "../keys/schema.ts";
 import { requireKey } from "../keys/sql.ts";
 import { undoShipment, updateOrder } from "../orders/change.ts";
 import { orderUpdate } from "../orders/schema.ts";
 import { requireOrder } from "../orders/sql.ts";
+import { undoLoad } from "../orders/undo-load-sql.ts";
 import { updatePlan } from "../plans/change.ts";
 import { planUpdate } from "../plans/schema.ts";
 import { planTarget } from "../plans/sql.ts";
-import type { Undone, undoing } from "./schema.ts";
+import type { AuditView, Undone, undoing } from "./schema.ts";
 import { findEntry } from "./sql.ts";
 
-export const UNDOABLE: readonly string[] = ["keys.update", "plans.update", "orders.update", "orders.ship"];
+export const UNDOABLE: readonly string[] = [
+  "keys.update",
+  "plans.update",
+  "orders.update",
+  "orders.ship",
+  "orders.load",
+];
+
+type UndoInput = Pick<
+  Input<v.InferOutput<typeof undoing>, v.InferOutput<typeof dryRun>>,
+  "env" | "author" | "id" | "body" | "query"
+>;
 
 /** Throws a 409 that names the members that are not as the change left them. */
 export async function undoChange({
@@ -27,38 +40,59 @@ export async function undoChange({
   author,
   id,
   body: { shipment },
-}: Pick<Input<v.InferOutput<typeof undoing>, unknown>, "env" | "author" | "id" | "body">): Promise<Undone> {
+  query: { "dry-run": isDryRun },
+}: UndoInput): Promise<Undone> {
   const db = openDatabase(env.DB);
   const entry = await findEntry(db, id);
   if (entry === undefined) throw notFound("The audit log has no entry with this id.");
   const { call, object } = entry;
-  const [before, after] = [membersOf(entry.before), membersOf(entry.after)];
-  const change = { env, author, id: object };
-  if (shipment) {
-    if (call !== "orders.ship") throw conflict(`A change by ${call} is no shipment.`);
-    const { undone, left } = await undoShipment(db, author, entry);
-    if (undone.length === 0) throw conflict("Nothing was undone, as no order is as the shipment left it.");
-    return { call, undone, left };
+  if (shipment && call !== "orders.ship") throw conflict(`A change by ${call} is no shipment.`);
+  if (call === "orders.load") {
+    return { call, undone: [], ...(await undoLoad(db, author, entry, isDryRun)) };
   }
+  if (shipment) {
+    const { undone, left } = await undoShipment(db, author, entry, isDryRun);
+    if (undone.length === 0) throw conflict("Nothing was undone, as no order is as the shipment left it.");
+    return { call, undone, left, load: null };
+  }
+  const undo = await undoOne({ env, author, id: object }, db, entry);
+  if (!isDryRun) await undo();
+  return { call, undone: [object], left: [], load: null };
+}
+
+/** Returns the change that brings back the members. */
+async function undoOne(
+  change: Pick<UndoInput, "env" | "author" | "id">,
+  db: Database,
+  { call, object, ...entry }: AuditView,
+): Promise<() => Promise<unknown>> {
+  const { env } = change;
+  const [before, after] = [membersOf(entry.before), membersOf(entry.after)];
   if (call === "plans.update") {
     const now = await requireTarget(db, planTarget(object));
     refuseOthers(now, after);
-    await updatePlan({ ...change, body: checked(env, planUpdate, before), expected: now.version });
-  } else if (call === "keys.update") {
+    const body = checked(env, planUpdate, before);
+    return () => updatePlan({ ...change, body, expected: now.version });
+  }
+  if (call === "keys.update") {
     const now = await requireKey(db, object);
     // An active key can be shown as expired or banned.
     const status = now.status === "disabled" || now.status === "revoked" ? now.status : "active";
     refuseOthers({ ...now, status }, after);
     const { status: was, ...members } = before;
-    const body = was === undefined ? members : { ...members, disabled: was === "disabled" };
-    await updateKey({ ...change, body: checked(env, keyUpdate, body), expected: now.version });
-  } else if (call === "orders.update" || call === "orders.ship") {
-    const { json, version } = await requireOrder(db, object);
-    refuseOthers(membersOf(parseExactJson(json, exactNumber)), after);
-    const body = checked(env, orderUpdate, { ...before, allowBackwards: true });
-    await updateOrder({ ...change, body, expected: version });
-  } else throw conflict(`A change by ${call} cannot be undone.`);
-  return { call, undone: [object], left: [] };
+    const body = checked(
+      env,
+      keyUpdate,
+      was === undefined ? members : { ...members, disabled: was === "disabled" },
+    );
+    return () => updateKey({ ...change, body, expected: now.version });
+  }
+  if (call !== "orders.update" && call !== "orders.ship")
+    throw conflict(`A change by ${call} cannot be undone.`);
+  const { json, version } = await requireOrder(db, object);
+  refuseOthers(membersOf(parseExactJson(json, exactNumber)), after);
+  const body = checked(env, orderUpdate, { ...before, allowBackwards: true });
+  return () => updateOrder({ ...change, body, expected: version });
 }
 
 function refuseOthers(now: Members, after: Members): void {

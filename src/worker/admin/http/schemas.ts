@@ -103,6 +103,10 @@ export function querySwitch(description: string) {
   );
 }
 
+export const dryRun = v.strictObject({
+  "dry-run": querySwitch("Tell what would happen, and change nothing."),
+});
+
 /** A number in a query is text with decimal digits. */
 export function queryNumber(min: number, max: number) {
   const message = `must be a whole number from ${min} to ${max}`;

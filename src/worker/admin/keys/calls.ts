@@ -4,6 +4,7 @@ import { ENTRY } from "../audit/calls.ts";
 import { BAN } from "../bans/calls.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
+import { dryRun } from "../http/schemas.ts";
 import {
   endTemporaryLimits,
   issueKey,
@@ -23,7 +24,6 @@ import { findKeyPage } from "./list.ts";
 import {
   type ChangedKeys,
   changedKeys,
-  dryRun,
   inspectedKey,
   issuedKey,
   keyHistory,

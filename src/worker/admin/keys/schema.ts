@@ -31,7 +31,6 @@ import {
   paging,
   pastDay,
   queryNumber,
-  querySwitch,
   wholeNumber,
 } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
@@ -144,10 +143,6 @@ const severalKeys = {
 /** Which keys a call changes that changes several. */
 export const keySelection = v.strictObject(severalKeys);
 export const planOfKeys = v.strictObject({ plan, ...severalKeys });
-
-export const dryRun = v.strictObject({
-  "dry-run": querySwitch("Tell what would happen, and change nothing."),
-});
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),

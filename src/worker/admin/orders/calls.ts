@@ -70,7 +70,7 @@ export const orderCalls = {
     route: "PUT /orders",
     summary: "Load orders",
     description:
-      "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. In an order that exists, an absent member keeps its value, and null takes the value away. A status goes back only with `allow-backwards`. A new order without a status is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored.",
+      "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. In an order that exists, an absent member keeps its value, and null takes the value away. A status goes back only with `allow-backwards`. A new order without a status is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored. `POST /audit/:id/undo` undoes the load.",
     query: loadQuery,
     upload: { maxBytes: MAX_LOAD_BYTES, schema: orderLoad },
     answer: loadFigures,

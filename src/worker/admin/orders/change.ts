@@ -82,6 +82,7 @@ export async function undoShipment(
   db: Database,
   author: Author,
   { at, requestId }: Pick<AuditView, "at" | "requestId">,
+  isDryRun: boolean,
 ): Promise<{ readonly undone: string[]; readonly left: string[] }> {
   const entries = rowsOf({ at: Date.parse(at) / 1_000, requestId }, "orders.ship");
   const sent = sql`(select id as entry, object as id, json_extract(before, '$.status') as was from ${entries}) sent`;
@@ -95,13 +96,17 @@ export async function undoShipment(
     after: sql`json_object('status', was)`,
   } as const;
   // The update reads the audit rows, because with them the orders have changed since.
-  const [found] = await transact<[Sent, unknown, unknown]>(db, [
+  const [found = []] = await transact<Sent[]>(db, [
     sql`select id, ${isUndone} as "isUndone" from ${sent} order by entry`,
-    audit(db, author, change, sql`true`, sql`select id, was from ${sent} where ${isUndone}`),
-    sql`
-      update orders set status = json_extract(after, '$.status'), version = version + 1
-      from (select object, after from ${rowsOf(author, change.call)})
-      where orders.id = cast(object as integer)`,
+    ...(isDryRun
+      ? []
+      : [
+          audit(db, author, change, sql`true`, sql`select id, was from ${sent} where ${isUndone}`),
+          sql`
+            update orders set status = json_extract(after, '$.status'), version = version + 1
+            from (select object, after from ${rowsOf(author, change.call)})
+            where orders.id = cast(object as integer)`,
+        ]),
   ]);
   const [undone = [], left = []] = [1, 0].map((is) =>
     found.filter((order) => order.isUndone === is).map(({ id }) => id),

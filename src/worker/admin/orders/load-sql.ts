@@ -10,8 +10,8 @@ const MAX_AUDITED_ORDERS = 100;
 
 /**
  * Loads the orders of a JSON array, which has no id twice, in one transaction. The audit row has the figures
- * and the first orders whose status changes. A load that changes nothing writes nothing. A dry run only
- * counts.
+ * and the first orders whose status changes. A further row keeps what the orders were (ADR-20). A load that
+ * changes nothing writes nothing. A dry run only counts.
  */
 export async function runLoad(
   db: Database,
@@ -23,16 +23,26 @@ export async function runLoad(
   const figures = figuresOf(fates);
   const statuses = sql`
     (select json_group_array(json(value)) from json_each(statuses) where key < ${MAX_AUDITED_ORDERS})`;
-  const after = sql`json_object('file', ${query.file ?? null}, 'inserted', inserted, 'updated', updated,
+  const load = query.load ?? author.requestId;
+  const after = sql`json_object('file', ${query.file ?? null}, 'load', ${load}, 'inserted', inserted, 'updated', updated,
     'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', json(${statuses}))`;
   const change = { call: "orders.load", object: "orders", after } as const;
   const entry = audit(db, author, change, sql`inserted + updated > 0`, figures);
   const [[found] = []] = await transact<LoadFigures[]>(db, [
     sql`select inserted, updated, unchanged, cancelled, kept from (${figures})`,
-    ...(query["dry-run"] ? [] : [entry, upsert(fates)]),
+    ...(query["dry-run"] ? [] : [entry, keep(fates, load, author.at), upsert(fates)]),
   ]);
   if (!found) throw new Error("the batch returned no figures");
   return found;
+}
+
+/** Keeps what the orders were, under the id of the audit row, which is the last one. */
+function keep(fates: SQL, load: string, at: number): SQL {
+  return sql`
+    insert into loads (id, load, at, orders)
+    select (select max(id) from audit_log), ${load}, cast(${at} as integer), json_group_array(json(iif(fate = 'inserted',
+      json_array(id, 1), json_array(id, was_version + 1, was_pet_id, was_quantity, was_ship_date, was_complete, was_status))))
+    from (${fates}) where fate in ('inserted', 'updated') having count(*) > 0`;
 }
 
 function upsert(fates: SQL): SQL {
@@ -83,7 +93,7 @@ function fatesOf(json: string, query: LoadQuery): SQL {
         iif(${goesBack}, o.status, coalesce(line.status, o.status, 'pending')) as status,
         ${goesBack} as is_kept, ${isCancelled} as is_cancelled,
         o.pet_id as was_pet_id, o.quantity as was_quantity, o.ship_date as was_ship_date,
-        o.complete as was_complete, o.status as was_status
+        o.complete as was_complete, o.status as was_status, o.version as was_version
       from line left join orders o on o.id = line.id)
     select *,
       case

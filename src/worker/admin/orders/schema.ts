@@ -14,6 +14,8 @@ import {
   shipDate,
 } from "./loaded-order.ts";
 
+const MAX_LOAD_ID_CHARS = 64;
+
 const int64Digits = v.pipe(v.string(), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
 const status = v.optional(oneOf(ORDER_STATUSES));
 
@@ -71,6 +73,12 @@ export const orderQuery = v.strictObject({
 
 export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
+  load: v.optional(
+    described(
+      shortText(MAX_LOAD_ID_CHARS),
+      "The same text for all batches of a file, such as a UUID. They are undone together.",
+    ),
+  ),
   "dry-run": querySwitch("Count what would happen, and store nothing."),
   "restore-cancelled": querySwitch("Load orders again that clients have cancelled."),
   "allow-backwards": querySwitch("Let a status go back, as from `shipped` to `pending`."),

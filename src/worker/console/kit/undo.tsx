@@ -2,15 +2,19 @@
 import type { AuditView } from "../../admin/audit/schema.ts";
 import { UNDOABLE } from "../../admin/audit/undo.ts";
 import type { FormTexts } from "./members.ts";
-import { HiddenFields } from "./preview.tsx";
+import { APPLY, HiddenFields } from "./preview.tsx";
 import { Basis } from "./ui.tsx";
 
 type EntryProps = { readonly entry: AuditView; readonly isShipment?: boolean };
 
-/** For a shipment, `entry` is any of its entries. The call undoes nothing that was changed later. */
+/** For a shipment, `entry` is any of its entries. The call undoes nothing that was changed later. A load is undone after a preview. */
 export function EntryUndo({ entry: { id, call }, isShipment = false }: EntryProps) {
-  if (!UNDOABLE.includes(call) || (isShipment && call !== "orders.ship")) return null;
-  const typed = { entry: String(id), ...(isShipment && { shipment: "true" }) };
+  if (!UNDOABLE.includes(call) || (isShipment && !["orders.ship", "orders.load"].includes(call))) return null;
+  const typed = {
+    entry: String(id),
+    ...(isShipment && call === "orders.ship" && { shipment: "true" }),
+    ...(call !== "orders.load" && APPLY),
+  };
   return <UndoForm action="/console/audit" typed={typed} />;
 }
 

@@ -8,8 +8,9 @@ import { planName } from "../../../text/format.ts";
 import { foldCase } from "../../../text/text.ts";
 import { audit, rowsOf } from "../../audit/sql.ts";
 import type { Input } from "../../call.ts";
+import type { dryRun } from "../../http/schemas.ts";
 import { MAX_KEYS_AT_ONCE, refreshEachAtOnce } from "../../refresh-limiters.ts";
-import type { ChangedKeys, dryRun, keySelection, planOfKeys } from "../schema.ts";
+import type { ChangedKeys, keySelection, planOfKeys } from "../schema.ts";
 
 type Selection = v.InferOutput<typeof keySelection>;
 type SeveralInput<Body extends Selection> = Pick<

@@ -10,9 +10,6 @@ import { EntryUndo } from "../../kit/undo.tsx";
 /** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];
 
-/** A file that is loaded again later is another deed. */
-const MAX_MS_BETWEEN_BATCHES = 120_000;
-
 /** Joins the entries of one request about which one sentence is true, and the batches of one file. */
 export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
   const deeds: Deed[] = [];
@@ -27,10 +24,9 @@ export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
 
 function isSameDeed(entry: AuditView, later: AuditView): boolean {
   if (entry.call !== later.call || entry.actor !== later.actor) return false;
-  if (entry.requestId === later.requestId) return saysOf(entry) === saysOf(later);
-  const { file = null } = membersOf(entry.after);
-  const isSoon = Date.parse(later.at) - Date.parse(entry.at) <= MAX_MS_BETWEEN_BATCHES;
-  return file !== null && membersOf(later.after).file === file && isSoon;
+  const [{ load = null }, { load: laterLoad }] = [membersOf(entry.after), membersOf(later.after)];
+  if (load !== null) return load === laterLoad;
+  return entry.requestId === later.requestId && saysOf(entry) === saysOf(later);
 }
 
 type EntryProps = {
@@ -99,6 +95,7 @@ function subjectOf(deed: Deed): Child {
   const { call, object } = entry;
   const [noun = ""] = call.split(".");
   const link = linkOf(entry);
+  if (call === "audit.undo") return `the load of ${textOf(membersOf(entry.after).file ?? "orders")}`;
   if (object === noun) return noun === "keys" ? "all keys" : noun;
   if (link === null) return noun === "plans" ? `plan ${planName(object)}` : object;
   if (deed.length === 1) return noun === "orders" ? ["order ", link] : link;
@@ -110,7 +107,7 @@ function subjectOf(deed: Deed): Child {
 /** Null: the object has no page of its own. */
 function linkOf({ call, object, objectName }: AuditView): Child {
   const [noun = ""] = call.split(".");
-  if (object === noun || noun === "links" || noun === "plans") return null;
+  if (object === noun || call === "audit.undo" || noun === "links" || noun === "plans") return null;
   if (noun === "orders") return <a href={`/console/orders/${object}`}>{object}</a>;
   return <a href={`/console/keys/${object}`}>{objectName ?? object}</a>;
 }

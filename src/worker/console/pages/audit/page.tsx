@@ -11,10 +11,13 @@ import { formatDay, formatTime } from "../../../text/format.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, queryOf, sendForm } from "../../kit/forms.ts";
+import { addressOf, inputOfForm, queryOf } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { PreviewPanel } from "../../kit/preview.tsx";
 import { Notice } from "../../kit/ui.tsx";
+import { UndoForm } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "./entry.tsx";
 
 const PATH = "/console/audit";
@@ -36,15 +39,20 @@ export const auditPages = new Hono<AppEnv>()
       "undo",
       (context, failure) => showAudit(context, { failure }),
       async (typed) => {
-        const { entry: id = "" } = typed;
-        return showAudit(c, { undone: await sendForm(c, auditCalls.undo, typed, { id }) });
+        const { entry: id = "", apply } = typed;
+        const query = { "dry-run": apply === undefined };
+        const undone = await auditCalls.undo.run({
+          ...inputOfForm(c, auditCalls.undo, typed, { id }),
+          query,
+        });
+        return showAudit(c, { undone, typed });
       },
     ),
   );
 
-type Outcome = { readonly failure?: Failure; readonly undone?: Undone };
+type Shown = { readonly failure?: Failure; readonly undone?: Undone; readonly typed?: FormTexts };
 
-async function showAudit(c: ConsoleContext, { failure, undone }: Outcome = {}) {
+async function showAudit(c: ConsoleContext, { failure, undone, typed = {} }: Shown = {}) {
   const query = { ...queryOf(c, auditQuery), limit: ENTRIES_PER_PAGE };
   const { audit, next } = await auditCalls.list.run(inputOf(c, { query }));
   const shown = c.req.query();
@@ -54,11 +62,7 @@ async function showAudit(c: ConsoleContext, { failure, undone }: Outcome = {}) {
     { title: "Audit", actions: <CsvLink c={c} />, status: failure?.status ?? 200 },
     <>
       <FailureNotice failure={failure} />
-      {undone && (
-        <Notice kind={undone.left.length === 0 ? "good" : "warn"}>
-          <p>{sentenceOf("The change", saysOf({ call: "audit.undo", before: null, after: undone }))}</p>
-        </Notice>
-      )}
+      {undone && <Outcome undone={undone} typed={typed} />}
       <Filters
         c={c}
         schema={auditQuery}
@@ -90,6 +94,21 @@ async function showAudit(c: ConsoleContext, { failure, undone }: Outcome = {}) {
       )}
       <Pages c={c} next={next} />
     </>,
+  );
+}
+
+/** A form without `apply` asked what the undo would do. */
+function Outcome({ undone, typed }: { readonly undone: Undone; readonly typed: FormTexts }) {
+  const says = saysOf({ call: "audit.undo", before: null, after: undone });
+  if (typed.apply === undefined) {
+    const preview = { effects: [sentenceOf("The load", says)], sent: typed, body: {} };
+    return <PreviewPanel preview={preview} action={PATH} button="Undo" back={PATH} />;
+  }
+  return (
+    <Notice kind={undone.left.length === 0 ? "good" : "warn"}>
+      <p>{sentenceOf("The change", says)}</p>
+      {undone.load !== null && undone.load.waiting > 0 && <UndoForm action={PATH} typed={typed} />}
+    </Notice>
   );
 }
 

@@ -1,14 +1,9 @@
 /** Changes several keys: ticks beside keys, a page that says what would change, and its one button. */
 import type { PropsWithChildren } from "hono/jsx";
 import { checked } from "../../../admin/http/request-validation.ts";
+import { dryRun } from "../../../admin/http/schemas.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
-import {
-  type ChangedKeys,
-  dryRun,
-  type KeyView,
-  keySelection,
-  planOfKeys,
-} from "../../../admin/keys/schema.ts";
+import { type ChangedKeys, type KeyView, keySelection, planOfKeys } from "../../../admin/keys/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { PLAN_IDS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";

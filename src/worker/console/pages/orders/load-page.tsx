@@ -1,6 +1,8 @@
 /** `/console/orders/load` loads a file of orders, and says what became of its lines. */
 import { Hono } from "hono";
 import type { PropsWithChildren } from "hono/jsx";
+import { auditCalls } from "../../../admin/audit/calls.ts";
+import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
 import { type CheckedFile, checkFile } from "../../../admin/orders/file/check.ts";
@@ -22,9 +24,10 @@ import { invalidRequest } from "../../../platform/errors.ts";
 import { toCsv } from "../../../text/csv.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
 import { Fields } from "../../kit/fields.tsx";
-import { receiveForm } from "../../kit/forms.ts";
+import { ask, receiveForm } from "../../kit/forms.ts";
 import { page } from "../../kit/page.tsx";
 import { Notice } from "../../kit/ui.tsx";
+import { EntryUndo } from "../../kit/undo.tsx";
 
 export const LOAD_PATH = "/console/orders/load";
 const CHARS_SHOWN = 500;
@@ -98,12 +101,14 @@ export const loadPages = new Hono<AppEnv>()
       for await (progress of loadInBatches(read(), send, BATCH_ORDERS));
     }
     const isDryRun = query["dry-run"];
+    const [last] = (await ask(c, auditCalls.list, { call: "orders.load", limit: "1" })).audit;
+    const entry = last?.requestId === c.var.author.requestId ? last : undefined;
     return page(
       c,
       { title: isDryRun ? "Dry run" : "Load orders" },
       <>
         <h2>{query.file}</h2>
-        <Result progress={progress} file={checkedFile} isDryRun={isDryRun} />
+        <Result progress={progress} file={checkedFile} isDryRun={isDryRun} entry={entry} />
         <Refused file={checkedFile} />
         <p>
           <a href="/console/orders">Orders</a>
@@ -138,9 +143,11 @@ type ResultProps = {
   readonly progress: LoadProgress;
   readonly file: CheckedFile;
   readonly isDryRun: boolean;
+  /** The last batch that has changed something. */
+  readonly entry: AuditView | undefined;
 };
 
-function Result({ progress, file, isDryRun }: ResultProps) {
+function Result({ progress, file, isDryRun, entry }: ResultProps) {
   const { inserted, updated, unchanged, cancelled, kept, refused } = progress;
   if (file.kind !== "ready") {
     return (
@@ -161,6 +168,7 @@ function Result({ progress, file, isDryRun }: ResultProps) {
           {formatNumber(cancelled)} cancelled, {formatNumber(refused)} refused.
           {kept > 0 && ` The status of ${counted(kept, "order")} would have gone back, and was kept.`}
         </p>
+        {entry && <EntryUndo entry={entry} />}
       </Notice>
       {file.notes.length > 0 && (
         <Notice kind="warn">
