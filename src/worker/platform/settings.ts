@@ -146,6 +146,11 @@ type Name = keyof typeof SCHEMAS;
 /** The vars and secrets as the runtime has them. */
 export type Vars = { readonly [name in Name]?: string };
 
+/** Makes small letters of A to Z. `toLowerCase` would also make a k of the Kelvin sign, which is another mailbox. */
+export function foldLetters(text: string): string {
+  return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
 /** Settings that are secret, as the address of a Slack webhook is. No problem repeats their values. */
 const SECRET = /^(ALERT_WEBHOOK|ADMIN)_/;
 
@@ -226,7 +231,7 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
   }
 
   const named = read("ACCESS_WRITERS") ?? (isSet("ACCESS_WRITERS") ? [] : undefined);
-  const writers = named?.map((each) => each.toLowerCase());
+  const writers = named?.map(foldLetters);
   const webhook = readBoth(
     "ALERT_WEBHOOK_URL",
     "ALERT_WEBHOOK_SECRET",

@@ -99,6 +99,8 @@ describe("ACCESS_WRITERS", () => {
       expect(await mayWrite(writers, jo, env.ADMIN_TOKEN), writers).toBe(false);
     }
     expect(await mayWrite("jo@example.com", { email: "support+jo@example.com" })).toBe(false);
+    // The Kelvin sign, whose small letter is k.
+    expect(await mayWrite("mark@example.com", { email: "mar\u212a@example.com" })).toBe(false);
     expect([await mayWrite("0123abcd.access", program), await mayWrite("jo@example.com", program)]).toEqual([
       true,
       false,

@@ -11,7 +11,7 @@ import type { AppEnv } from "../../context.ts";
 import { hasKey } from "../../key/key.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
-import { type AccessSettings, type AdminToken, settingsOf } from "../../platform/settings.ts";
+import { type AccessSettings, type AdminToken, foldLetters, settingsOf } from "../../platform/settings.ts";
 import { bearerCredential } from "../../text/bearer.ts";
 import { decodeHeader } from "../../text/text.ts";
 import { nowSeconds } from "../../text/time.ts";
@@ -75,7 +75,7 @@ export async function provenCaller(
     throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
   }
   const { actor } = identity;
-  return { actor, mayOnlyRead: access.writers?.includes(actor.toLowerCase()) === false };
+  return { actor, mayOnlyRead: access.writers?.includes(foldLetters(actor)) === false };
 }
 
 async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[]): Promise<Caller> {
