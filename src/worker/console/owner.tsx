@@ -77,8 +77,7 @@ function isSignIn(c: ConsoleContext): boolean {
 function enter(c: ConsoleContext): Response {
   const { name, options } = cookieOf(c, COOKIE);
   const { endsAt, id } = c.var.ownerLink;
-  const maxAge = Math.min(SESSION_SECONDS, endsAt - nowSeconds());
-  setCookie(c, name, c.var.ownerCode.code, { ...options, maxAge });
+  setCookie(c, name, c.var.ownerCode.code, { ...options, maxAge: SESSION_SECONDS });
   logEvent("owner_link_opened", { requestId: c.var.requestId, link: id, endsAt: rfc3339(endsAt) });
   return c.redirect("/owner", 303);
 }

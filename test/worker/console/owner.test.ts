@@ -61,27 +61,32 @@ describe("a link", () => {
   it("opens the keys of its customer, and of nobody else, without any secret or note", async ({ expect }) => {
     const [mine, other] = [await customer(), await customer()];
     await operator("PATCH", `/keys/${mine.key.id}`, { note: "pays late" });
-    await app(LIST, { key: String(mine.key.key) });
+    await operator("PUT", `/keys/${other.key.id}/ban`, { seconds: 60, reason: "abuse" });
+    for (const { key } of [mine.key, other.key]) await app(LIST, { key: String(key) });
     const { response, get } = await open(`https://orders.example/owner#${mine.code}`);
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/owner"]);
     const { status, text } = await get();
     expect(status).toBe(200);
     expect(text).toContain(`backend ${customers - 1}`);
     expect(text).toContain(`<code>${String(mine.key.key).slice(-4)}</code>`);
-    for (const hidden of [other.owner, "pays late", String(mine.key.key), mine.code, '"/console'])
+    expect(text).toMatch(/\b1 requests were answered/);
+    expect(text).toMatch(/\b0 during bans/);
+    const name = String(other.key.name);
+    for (const hidden of [other.owner, name, "pays late", String(mine.key.key), mine.code, '"/console'])
       expect(text, hidden).not.toContain(hidden);
   });
 
-  it("opens the keys that are left of many, and none that is revoked", async ({ expect }) => {
+  it("opens the keys that are left of many with their use, and none that is revoked", async ({ expect }) => {
     const { owner, key, code } = await customer();
     await operator("PATCH", `/keys/${key.id}`, { name: "z of today" });
-    const revoked = Array.from({ length: 50 }, async (_, i) =>
+    await app(LIST, { key: String(key.key) });
+    const others = Array.from({ length: 60 }, async (_, i) =>
       operator("POST", "/keys", { name: `a ${i}`, plan: "free", ownerName: owner }),
     );
-    const ids = (await Promise.all(revoked)).map(({ body }) => body.id);
-    await operator("POST", "/keys/revoke", { ids });
+    const ids = (await Promise.all(others)).map(({ body }) => body.id);
+    await operator("POST", "/keys/revoke", { ids: ids.slice(10) });
     const { text } = await (await open(code)).get();
-    expect(text).toContain("z of today");
+    expect(text.split("z of today")[1]).toContain("<strong>1</strong> of 1,000");
     expect(text).not.toContain("a 49");
   });
 
@@ -92,12 +97,19 @@ describe("a link", () => {
     expect(text).toMatch(/Requests of this key are refused until <time[^>]*>1 Feb 2038, 11:00 UTC/);
     expect(text).toContain("by an operator");
     expect(text).not.toContain("rubbish");
+    setClock(T0 + 600_000);
+    await operator("DELETE", `/keys/${key.id}/ban`);
+    const lifted = (await (await open(code)).get()).text;
+    expect(lifted).toContain("10:10 UTC");
+    expect(lifted).not.toContain("11:00 UTC");
   });
 
   it("rotates a secret with a grace, and the audit log says who", async ({ expect }) => {
     const { key, owner, code } = await customer();
     const { get, post } = await open(code);
     const { fields, path } = formOn((await get()).text, "Make a new secret");
+    for (const graceSeconds of ["0", "", "60", "2592000"])
+      expect((await post(path, { ...fields, graceSeconds })).status, graceSeconds).toBe(400);
     const done = await post(path, { ...fields, graceSeconds: "3600" });
     const fresh = /sok_\w{45}/.exec(await done.text())?.[0] ?? "";
     const statusOf = async (secret: string) => (await app("/v1/none", { key: secret })).status;
@@ -111,8 +123,6 @@ describe("a link", () => {
     expect(seconds).toBeGreaterThan(3_500);
     expect(seconds).toBeLessThanOrEqual(3_600);
     expect((await post(path, { ...fields, graceSeconds: "3600" })).status, "sent again").toBe(400);
-    for (const graceSeconds of ["0", "", "60", "2592000"])
-      expect((await post(path, { ...fields, graceSeconds })).status, graceSeconds).toBe(400);
   });
 
   it("rotates no key of another customer, and none that was given away", async ({ expect }) => {
@@ -139,6 +149,12 @@ describe("a link", () => {
     setClock(T0 + DAY_MS);
     expect((await ofShort.get()).status).toBe(401);
     expect((await open(short.code)).Cookie).toBe("");
+  });
+
+  it("leaves no cookie and no page for Back when its page is closed", async ({ expect }) => {
+    const { headers } = await (await open((await customer()).code)).post("/owner/leave", {});
+    expect(headers.get("Clear-Site-Data")).toBe('"cache"');
+    expect(headers.get("Set-Cookie")).toMatch(/^__Host-owner=; Max-Age=0;/);
   });
 
   it("is stored as a hash, and is in no log and no list", async ({ expect }) => {
@@ -178,8 +194,10 @@ describe("a link", () => {
   });
 
   it("is for an owner who has keys, for 1 to 90 days", async ({ expect }) => {
-    const { owner } = await customer();
-    expect((await operator("POST", "/links", { owner: "nobody", days: 7 })).status).toBe(404);
+    const [{ owner }, former] = [await customer(), await customer()];
+    await operator("DELETE", `/keys/${former.key.id}`);
+    for (const none of ["nobody", former.owner])
+      expect((await operator("POST", "/links", { owner: none, days: 7 })).status, none).toBe(404);
     for (const days of [0, 91, 1.5])
       expect((await operator("POST", "/links", { owner, days })).status).toBe(400);
   });
