@@ -46,7 +46,7 @@ export async function findRounded(
   members: readonly LongNumber[],
   askNear: AskNear,
 ): Promise<Rounded> {
-  const sorted = ids.toSorted((a, b) => (a < b ? -1 : 1));
+  const sorted = ascending(ids);
   const near: (LongNumber & { near: string })[] = [];
   const pairs = [...pairsIn(sorted)];
   const beyond = sorted.filter(isBeyondDoubles);
@@ -67,6 +67,10 @@ export async function findRounded(
   return { near, pairs, ofDoubles: isOfDoubles ? beyond.length : 0 };
 }
 
+function ascending(numbers: readonly bigint[]): readonly bigint[] {
+  return numbers.toSorted((a, b) => (a < b ? -1 : 1));
+}
+
 /** Each question has as many ids as a query can take, and those of the file that lie between them. */
 function* questions(
   sorted: readonly bigint[],
@@ -77,10 +81,10 @@ function* questions(
       const range = roundedFrom(id) ?? (isBeyondDoubles(id) ? doubleRange(id) : undefined);
       return range ? [askedOf({ id: String(id), member: "id", value: String(id) }, range)] : [];
     });
-    const [first, last] = [asked[0], asked.at(-1)];
-    if (first === undefined || last === undefined) continue;
-    // A range is not wider than 20,000.
-    const [from, to] = [BigInt(first.from), BigInt(last.to)];
+    // A number of 15 digits has a wider range than the numbers beside it, though not wider than 20,000.
+    const ends = ascending(asked.flatMap((each) => [BigInt(each.from), BigInt(each.to)]));
+    const [from, to] = [ends[0], ends.at(-1)];
+    if (from === undefined || to === undefined) continue;
     let [low, high] = [start, start + MAX_ASKED];
     while (low > 0 && (sorted[low - 1] ?? from) >= from) low--;
     while (high < sorted.length && (sorted[high] ?? to) <= to) high++;
