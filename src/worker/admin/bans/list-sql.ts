@@ -23,8 +23,8 @@ const POSITIONS = {
   "past end": sql<number>`coalesce(${bans.liftedAt}, ${bans.endsAt})`,
 };
 
-function orderOf({ state, key }: BanFilter): keyof typeof POSITIONS {
-  if (state === "all" || key !== undefined) return "start";
+function orderOf({ state }: BanFilter): keyof typeof POSITIONS {
+  if (state === "all") return "start";
   return state === "live" ? "end" : "past end";
 }
 
