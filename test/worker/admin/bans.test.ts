@@ -3,7 +3,7 @@ import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { limiterOf, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+import { limiterOf, limiters, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import {
   banByStrikes,
   operatorOf,
@@ -331,6 +331,17 @@ describe("lifting", () => {
     expect(await statusOf(key)).toBe(429);
     expect((await lift(key.id)).body).toMatchObject({ lifted: null, effective: "immediately" });
     expect(await statusOf(key)).toBe(404);
+  });
+
+  it("takes effect within minutes, as does a ban, if the limiter cannot report an earlier ban", async ({
+    expect,
+  }) => {
+    const { id } = await createKey({ used: true });
+    const flush = () => Promise.reject(new Error("D1 is down"));
+    const KEY_LIMITER = limiters(() => ({ flush, forget: () => Promise.resolve() }));
+    const by = operatorOf(startApp({ KEY_LIMITER }));
+    for (const { status, body } of [await ban(id, "abuse", by), await lift(id, by)])
+      expect([status, body.effective]).toEqual([200, "within minutes"]);
   });
 
   it("ends no ban before it began, if the clock of this operator's isolate is behind", async ({ expect }) => {

@@ -56,12 +56,15 @@ describe("a key that was never used", () => {
 });
 
 describe("the first use of a key", () => {
-  it("is a request that was admitted, and not a 401", async ({ expect }) => {
+  it("is a request that was admitted, and neither a 401 nor a 429", async ({ expect }) => {
     const { id, key } = await createKey();
     const { operator } = watchedOperator();
     const firstUse = async () => (await operator("GET", `/keys/${id}`)).body.firstUsedAt;
     const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 0 });
     expect((await startApp()(LIST, { key })).status).toBe(401);
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "test" });
+    expect((await startApp()(LIST, { key: body.key })).status).toBe(429);
+    await operator("DELETE", `/keys/${id}/ban`); // the limiter reports first
     expect(await firstUse()).toBeNull();
     expect((await startApp()(LIST, { key: body.key })).status).toBe(200);
     await vi.waitFor(async () => expect(await firstUse()).not.toBeNull());

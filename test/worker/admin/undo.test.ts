@@ -65,6 +65,15 @@ describe("an undo", () => {
     if (kind === "plan") await operator("PATCH", path, { requestsPerMinute: 300, alertPercents: [80, 100] });
   });
 
+  it("brings back the status of a key that was banned since", async ({ expect }) => {
+    const { id } = await createKey();
+    for (const disabled of [true, false]) await operator("PATCH", `/keys/${id}`, { disabled });
+    const again = await undo(id);
+    await operator("PUT", `/keys/${id}/ban`, { seconds: 60, reason: "abuse" });
+    expect((await again()).status).toBe(200);
+    expect(await keyOf(id)).toMatchObject({ status: "disabled" });
+  });
+
   it("of a shipment leaves the orders that have changed since", async ({ expect }) => {
     const ids = Array.from({ length: 6 }, newOrderId);
     const [first, second, gone, delivered, again, earlier] = ids;

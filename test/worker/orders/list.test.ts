@@ -240,13 +240,16 @@ describe("a list that is too large to be kept", () => {
 
   it("is whole, without an ETag, and read again for each client", async ({ expect }) => {
     await insertMany(4_500);
-    const app = startApp();
+    const { DB, take } = countCosts(env.DB);
+    const app = startApp({ DB });
     for (let i = 0; i < 2; i++) {
+      take();
       const response = await app(LIST, { key });
       expect(response.headers.has("ETag")).toBe(false);
       const orders = await response.json<{ id: number }[]>();
       expect(orders.map(({ id }) => id)).toEqual(Array.from({ length: 4_500 }, (_, n) => n + 1));
     }
+    expect(take().calls).toBe(4); // the revision, and three pages
   });
 
   it("breaks off if a page cannot be read, so that it cannot be taken for complete", async ({ expect }) => {

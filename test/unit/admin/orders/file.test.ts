@@ -203,13 +203,16 @@ describe("a wrong line", () => {
   });
 
   it("of an array has the element's number", async ({ expect }) => {
-    expect(await refusedIn('[{"id":1},\n{"id":9223372036854775808,\n"petId":1}, null]')).toEqual([
+    const escaped = '{"id":4,"x":"\\"]"}';
+    const array = `[{"id":1},\n{"id":9223372036854775808,\n"petId":1}, null, ${escaped}]`;
+    expect(await refusedIn(array, 1)).toEqual([
       {
         line: 2,
         text: '{"id":9223372036854775808,\n"petId":1}',
         reason: `id: ${INT64}, not "9223372036854775808"`,
       },
       { line: 3, text: "null", reason: "is not a JSON object" },
+      { line: 4, text: escaped, reason: "x: is not a known field" },
     ]);
   });
 
