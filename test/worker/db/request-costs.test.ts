@@ -41,6 +41,16 @@ describe("what a request costs D1", () => {
     expect(changed.rowsRead).toBeGreaterThan(900);
   });
 
+  it("is one read for an invented session of the console, signing out too", async ({ expect }) => {
+    const { app, costOf } = startCountedApp();
+    const headers = { Cookie: `__Host-session=${"a".repeat(43)}`, Origin: "https://orders.example" };
+    for (const [path, method] of [
+      ["/console", "GET"],
+      ["/console/sign-out", "POST"],
+    ] as const)
+      expect(await costOf(() => app(path, { method, headers }))).toMatchObject({ calls: 1, rowsWritten: 0 });
+  });
+
   it("is some rows for the page of an owner, however many keys there are", async ({ expect }) => {
     await env.DB.exec(
       "insert into api_keys (id, name, owner_name, owner_key, plan, created_at) with recursive n(value) as (select 1 union all select value + 1 from n where value < 2000) select 'key_of_' || value, value, value, value, 'free', 0 from n",
