@@ -95,7 +95,7 @@ export async function overviewPage(c: ConsoleContext) {
         <h2>What needs you</h2>
         <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
         <p class="hint">
-          Shares of a day: <AsOf c={c} iso={today.asOf} unreachable={today.unreachable} />
+          <AsOf c={c} iso={today.asOf} unreachable={today.unreachable} />
         </p>
       </section>
       <Requests c={c} usage={requests} shown={shown} />

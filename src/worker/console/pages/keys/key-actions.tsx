@@ -90,8 +90,8 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     call: keyCalls.limitTemporarily,
     title: "Set temporary limit",
     texts: (shown) => ({
-      requestsPerMinute: String(2 * permanentLimit(shown, "requestsPerMinute")),
-      requestsPerDay: String(2 * permanentLimit(shown, "requestsPerDay")),
+      requestsPerMinute: formatNumber(2 * permanentLimit(shown, "requestsPerMinute")),
+      requestsPerDay: formatNumber(2 * permanentLimit(shown, "requestsPerDay")),
       days: "1",
     }),
     form: (shown, texts, failure) => (

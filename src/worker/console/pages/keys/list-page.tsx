@@ -122,7 +122,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       {mayChange ? <TickForm>{table}</TickForm> : table}
       {keys.length > 0 && (
         <p class="hint">
-          Used today: <AsOf c={c} iso={asOf} />
+          <AsOf c={c} iso={asOf} />
         </p>
       )}
       <Pages c={c} next={next} />
@@ -199,7 +199,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
     { name: "Status", isClear: true, cell: (key) => <StatusOf {...key} /> },
     { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
-      name: "Used today",
+      name: "Today",
       isNumber: true,
       sort: by("used", "desc"),
       cell: ({ admittedToday, limits }) =>
