@@ -118,6 +118,7 @@ export const LISTS: Readonly<Record<string, List>> = {
       "requestsPerDay",
       ["alerts at", ({ alertPercents }: PlanView) => alertPercents?.map((each) => `${each}%`).join(" ")],
       "keys",
+      "changed=changedAt",
     ],
   },
   "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },

@@ -16,6 +16,7 @@ const PRO: v.InferInput<typeof planView> = {
   alertPercents: [80, 100],
   keys: 12,
   version: 1,
+  changedAt: null,
 };
 
 export const planCalls = {
@@ -52,7 +53,13 @@ export const planCalls = {
     answer: updatedPlan,
     example: {
       body: { requestsPerMinute: 600 },
-      answer: { ...PRO, requestsPerMinute: 600, version: 2, effective: "immediately" },
+      answer: {
+        ...PRO,
+        requestsPerMinute: 600,
+        version: 2,
+        changedAt: "2026-11-21T10:00:00Z",
+        effective: "immediately",
+      },
     },
     conflict: "A key of the plan has no limit of its own, and would have none.",
     preview: previewPlan,

@@ -1,7 +1,7 @@
 /** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
 import { formatNumber } from "../../text/format.ts";
-import { count, described, effective, limitOrNull, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, effective, limitOrNull, version } from "../http/answer-schemas.ts";
 import { limits, wholeNumber } from "../http/schemas.ts";
 
 const PERCENTS = "must be 1 to 5 whole numbers from 1 to 100, the lowest first";
@@ -54,6 +54,7 @@ export const planView = v.strictObject({
   alertPercents: described(v.nullable(v.array(count)), ALERTS_AT),
   keys: described(count, "How many keys the plan has, without revoked ones."),
   version,
+  changedAt: described(v.nullable(dateTime), "The last change in the audit log. Null: there is none."),
 });
 export type PlanView = v.InferOutput<typeof planView>;
 

@@ -1,6 +1,6 @@
 /** D1: the plans and their limits. */
 import { eq, getTableColumns, sql } from "drizzle-orm";
-import type { Database } from "../../db/database.ts";
+import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../text/time.ts";
 import type { Target } from "../change.ts";
@@ -11,7 +11,8 @@ type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
 export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
 
 const SELECT = sql`
-  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, alert_percents as alertPercents, key_count as keys, version
+  select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, alert_percents as alertPercents, key_count as keys, version,
+    (select ${rfc3339Sql(sql`at`)} from audit_log where object = plans.id order by id desc limit 1) as changedAt
   from plans`;
 
 export async function listPlans(db: Database): Promise<PlanView[]> {

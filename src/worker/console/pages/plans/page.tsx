@@ -7,7 +7,7 @@ import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
-import { formatNumber, planName } from "../../../text/format.ts";
+import { formatDay, formatNumber, planName } from "../../../text/format.ts";
 import { Done } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
@@ -16,7 +16,7 @@ import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
-import { Basis, type Column, Count, Table } from "../../kit/ui.tsx";
+import { Basis, type Column, Count, NONE, Table } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
 
 export const planPages = new Hono<AppEnv>()
@@ -93,6 +93,15 @@ function columnsFor(c: ConsoleContext): readonly Column<PlanView>[] {
       ),
     },
     { name: "Alerts", cell: ({ alertPercents }) => alertsAt(alertPercents) },
+    {
+      name: "Last change",
+      cell: ({ id, changedAt }) =>
+        changedAt === null ? (
+          NONE
+        ) : (
+          <a href={addressOf("/console/audit", { object: id })}>{formatDay(changedAt)}</a>
+        ),
+    },
     ...(c.var.mayOnlyRead ? [] : [{ name: "Action", isClear: true, cell: change }]),
   ];
 }
