@@ -176,19 +176,19 @@ function previewPage(
     c,
     { title },
     <div class="panel">
+      {unchanged.length > 0 && (
+        <p>{counted(unchanged.length, "key")} would stay as before. The reasons are below.</p>
+      )}
+      {isRevocation && changed.length > 0 && (
+        <p>Every request with these keys is a 401 from now on. This cannot be undone.</p>
+      )}
       <form method="post">
         {changed.map(({ id }) => (
           <input type="hidden" name="ids" value={id} />
         ))}
         <HiddenFields typed={{ ...change, ...APPLY }} />
         {isRevocation && changed.length > 0 && (
-          <>
-            <p>Every request with these keys is a 401 from now on. This cannot be undone.</p>
-            <Check name="sure" label="Revoke them for good" attributes={{ required: true }} />
-          </>
-        )}
-        {unchanged.length > 0 && (
-          <p>{counted(unchanged.length, "key")} would stay as before. The reasons are below.</p>
+          <Check name="sure" label="Revoke them for good" attributes={{ required: true }} />
         )}
         <div class="row">
           {changed.length > 0 && (
