@@ -175,9 +175,9 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "Audit 118 is undone for pro.",
   ],
   [
-    "audit undo 118 --shipment",
+    "audit undo 118 --together",
     "POST /admin/audit/118/undo",
-    { shipment: true },
+    { together: true },
     { call: "orders.ship", undone: ["7", "8"], left: ["9"], load: null },
     "Audit 118 is undone for 7, 8; left as they are now: 9.",
   ],
@@ -370,7 +370,7 @@ function valuesOf({ type, choices, isNullable, byDefault }: Member): fc.Arbitrar
 function optionsOf(body: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(body).map(([name, value]) => {
     const option = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    if (name === "allowBackwards" || name === "shipment") return option;
+    if (name === "allowBackwards" || name === "together") return option;
     return `${option}=${value ?? "none"}${/seconds$/i.test(name) ? "s" : ""}`;
   });
 }

@@ -87,7 +87,7 @@ describe("an undo", () => {
     await (await undo(again ?? ""))();
     await operator("POST", "/orders/ship", { ids: [again] });
     const all = { call: "orders.ship", undone: [first, second], left: [gone, delivered, again] };
-    expect(await undoFirst({ shipment: true })).toMatchObject({ status: 200, body: all });
+    expect(await undoFirst({ together: true })).toMatchObject({ status: 200, body: all });
     const stored = await Promise.all(ids.map((id) => orderOf(id)));
     expect(stored.map((order) => order?.status)).toEqual([
       "pending",
@@ -97,15 +97,83 @@ describe("an undo", () => {
       "shipped",
       "shipped",
     ]);
-    expect((await undoFirst({ shipment: true })).status).toBe(409);
-    expect((await (await undo(second ?? ""))({ shipment: true })).status).toBe(409); // of another kind
+    expect((await undoFirst({ together: true })).status).toBe(409);
+    expect((await (await undo(second ?? ""))({ together: true })).status).toBe(409); // of another kind
+  });
+
+  it("of several keys leaves those that have changed since, and the others of their request", async ({
+    expect,
+  }) => {
+    const keys = await Promise.all([0, 1, 2, 3].map(() => createKey({ plan: "free" })));
+    const ids = keys.map(({ id }) => id);
+    const [first = "", second = "", changed = "", revoked = ""] = ids;
+    await operator("PATCH", `/keys/${second}`, { plan: "business" });
+    const planOf = async (id: string) => (await keyOf(id))?.plan;
+    await operator("POST", "/keys/plan", { ids, plan: "pro" });
+    const undoPlan = await undo(first);
+    await operator("PATCH", `/keys/${first}`, { note: "of another member" });
+    await operator("PATCH", `/keys/${changed}`, { plan: "free" });
+    await operator("DELETE", `/keys/${revoked}`);
+    const all = {
+      call: "keys.update",
+      undone: [first, second].toSorted(),
+      left: [changed, revoked].toSorted(),
+    };
+    const sorted = ({ body }: Awaited<ReturnType<typeof undoPlan>>) => ({
+      ...body,
+      ...{ undone: (body.undone as string[]).toSorted(), left: (body.left as string[]).toSorted() },
+    });
+    expect(sorted(await undoPlan({ together: true }, "?dry-run"))).toMatchObject({ ...all, effective: null });
+    expect([await planOf(first), await planOf(second)]).toEqual(["pro", "pro"]);
+    expect(sorted(await undoPlan({ together: true }))).toMatchObject({ ...all, effective: "immediately" });
+    expect(await Promise.all(ids.map(planOf))).toEqual(["free", "business", "free", "pro"]);
+    expect((await undoPlan({ together: true })).status).toBe(409);
+    await operator("POST", "/keys/disable", { ids: [first, second] });
+    const undoDisable = await undo(second);
+    await undoDisable({ together: true });
+    expect((await Promise.all([first, second].map(keyOf))).map((key) => key?.status)).toEqual([
+      "active",
+      "active",
+    ]);
+    // A change of one key with other members is none of several keys.
+    await operator("PATCH", `/keys/${first}`, { plan: "pro", requestsPerMinute: 7 });
+    expect((await (await undo(first))({ together: true })).status).toBe(409);
+  });
+
+  it("is possible as long as no later change has the same member, and the object is there", async ({
+    expect,
+  }) => {
+    const [kept, gone, both] = [newOrderId(), newOrderId(), newOrderId()];
+    await insertOrders({ id: kept }, { id: gone }, { id: both });
+    const ofOrder = async (id: string) =>
+      ((await operator("GET", `/audit?object=${id}`)).body.audit as { undoable: boolean }[]).map(
+        (each) => each.undoable,
+      );
+    await operator("PATCH", `/orders/${kept}`, { quantity: 1 });
+    await operator("PATCH", `/orders/${kept}`, { complete: true });
+    await operator("PATCH", `/orders/${both}`, { quantity: 1, complete: false });
+    await operator("PATCH", `/orders/${both}`, { quantity: null });
+    await operator("PATCH", `/orders/${gone}`, { quantity: 1 });
+    expect([await ofOrder(kept), await ofOrder(both), await ofOrder(gone)]).toEqual([
+      [true, true],
+      [true, false],
+      [true],
+    ]);
+    await env.DB.prepare("delete from orders where id = ?").bind(gone).run();
+    expect(await ofOrder(gone)).toEqual([false]);
+    await operator("PUT", "/orders", `[{"id":${kept},"quantity":5}]`);
+    const load = async () => (await ofOrder("orders"))[0];
+    expect(await load()).toBe(true);
+    await (await undo("orders"))();
+    // The undo is an entry, too, which cannot be undone.
+    expect((await ofOrder("orders")).slice(0, 2)).toEqual([false, false]);
   });
 
   it("of the largest shipment is one change of each order", async ({ expect }) => {
     const ids = Array.from({ length: MAX_ORDERS_PER_SHIPMENT }, newOrderId);
     await insertOrders(...ids.map((id) => ({ id })));
     await operator("POST", "/orders/ship", { ids });
-    const { body } = await (await undo(ids[0] ?? ""))({ shipment: true });
+    const { body } = await (await undo(ids[0] ?? ""))({ together: true });
     expect([body.undone, body.left]).toEqual([ids, []]);
     const { audit } = (await operator("GET", `/audit?object=${ids[499]}`)).body;
     expect(audit).toMatchObject([{ call: "orders.update", after: { status: "pending" } }, {}]);
@@ -167,7 +235,7 @@ describe("an undo of a load", () => {
     const loaded = await all(old, empty, same, fresh, later);
     const again = await undo("orders");
     const figures = { restored: 2, removed: 2, changed: 0, waiting: 0 };
-    const answer = { call: "orders.load", undone: [], left: [], load: figures };
+    const answer = { call: "orders.load", undone: [], left: [], effective: null, load: figures };
     expect((await again(undefined, "?dry-run")).body).toEqual(answer);
     expect(await all(old, empty, same, fresh, later)).toEqual(loaded);
     expect((await again()).body).toEqual(answer);

@@ -693,7 +693,7 @@ describe("the entries of one request", () => {
     await operator("POST", "/keys/disable", { ids: keys.map(({ id }) => id) });
     await operator("POST", "/orders/ship", { ids });
     const entry = await env.DB.prepare("select max(id) as id from audit_log").first<number>("id");
-    await operator("POST", `/audit/${entry}/undo`, { shipment: true });
+    await operator("POST", `/audit/${entry}/undo`, { together: true });
     const { get } = await browserWith(env.ADMIN_TOKEN);
     const page = (await (await get("/console/audit?actor=mo")).text()).replace(/<[^>]+>/g, "");
     expect(page).toContain(`mo: order ${third} is changed: status shipped → processing`);

@@ -4,7 +4,7 @@ import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "../admin/admin-support.ts";
-import { browserWith, READ_TOKEN } from "./browser.ts";
+import { browserWith, formOn, READ_TOKEN } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
 
@@ -60,7 +60,8 @@ describe("the page of a customer", () => {
     const done = await (await post("/console/customers/Ticks", confirmed(preview))).text();
     const planOf = async (id = "") => (await operator("GET", `/keys/${id}`)).body.plan;
     expect([await planOf(ticked?.id), await planOf(other?.id)]).toEqual(["pro", "free"]);
-    await post("/console/customers/Ticks", confirmed(done));
+    const undo = formOn(done, "Undo");
+    await post(undo.path, undo.fields);
     expect(await planOf(ticked?.id)).toBe("free");
   });
 
@@ -109,6 +110,24 @@ describe("the page of a customer", () => {
 });
 
 describe("the list of keys", () => {
+  it("changes keys of several plans, and one Undo in the audit log gives each its own", async ({
+    expect,
+  }) => {
+    const [first, second] = await keysOf("Mixed");
+    await operator("PATCH", `/keys/${second?.id}`, { plan: "business" });
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    await operator("POST", "/keys/plan", { owner: "Mixed", plan: "pro" });
+    const page = await (await get("/console/audit?call=keys.update")).text();
+    const undo = formOn(page, "Undo");
+    await post(undo.path, undo.fields);
+    const plans = await Promise.all(
+      [first, second].map(async (key) => (await operator("GET", `/keys/${key?.id}`)).body.plan),
+    );
+    expect(plans).toEqual(["free", "business"]);
+    const again = await (await get("/console/audit?call=keys.update")).text();
+    expect(again.replace(/<[^>]+>/g, "")).toMatch(/each of the keys .*is changed: plan pro/i);
+  });
+
   it("disables ticked keys, and says which do not change", async ({ expect }) => {
     const [first, second] = await keysOf("Listed");
     await operator("PATCH", `/keys/${second?.id}`, { disabled: true });

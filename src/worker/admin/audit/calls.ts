@@ -18,6 +18,7 @@ export const ENTRY: v.InferInput<typeof auditView> = {
   objectName: "Backend of Pet Shop",
   before: { requestsPerMinute: null },
   after: { requestsPerMinute: 600 },
+  undoable: true,
 };
 
 export const auditCalls = {
@@ -44,11 +45,17 @@ export const auditCalls = {
     route: "POST /audit/:id/undo",
     summary: "Undo a change",
     description:
-      "Of the kinds `keys.update`, `plans.update`, `orders.update`, `orders.ship` and `orders.load`. The members become what the entry has in `before`, by a new change with an entry of its own. With `shipment`, so do the other orders that were shipped by the same request, unless they have changed since. Of a load, within 7 days, all batches of its file are undone, 40 in a call: orders get back what they were, and those that were inserted are deleted, unless they have changed since.",
+      "Of the kinds `keys.update`, `plans.update`, `orders.update`, `orders.ship` and `orders.load`. The members become what the entry has in `before`, by a new change with an entry of its own. With `together`, so do the other orders that the same request has shipped, or the other keys that it has changed, unless they have changed since. Of a load, within 7 days, all batches of its file are undone, 40 in a call: orders get back what they were, and those that were inserted are deleted, unless they have changed since.",
     query: dryRun,
     body: undoing,
     answer: undone,
-    example: { body: {}, answer: { call: ENTRY.call, undone: [ENTRY.object], left: [], load: null } },
+    example: {
+      body: {},
+      answer: {
+        ...{ call: ENTRY.call, undone: [ENTRY.object], left: [] },
+        ...{ effective: "immediately", load: null },
+      },
+    },
     conflict: "The change is of another kind, or a member is not as the change left it.",
 
     run: undoChange,

@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
-import { count, dateTime, described, next } from "../http/answer-schemas.ts";
+import { count, dateTime, described, effective, next } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
@@ -24,12 +24,16 @@ export const auditView = v.strictObject({
   objectName: described(v.nullable(v.string()), "The name of the key, as it is now. Null: no key."),
   before: described(v.unknown(), "The changed members as they were. Null: none."),
   after: described(v.unknown(), "The changed members as they became. Null: none."),
+  undoable: described(
+    v.boolean(),
+    "Whether the audit log knows no reason against an undo: the kind of the change, or a later change.",
+  ),
 });
 export type AuditView = v.InferOutput<typeof auditView>;
 
 export const undoing = v.strictObject({
-  shipment: v.optional(
-    described(boolean, "Whether to undo the shipment of all orders that were shipped together."),
+  together: v.optional(
+    described(boolean, "Whether to undo also what else the same request has changed so: orders, or keys."),
     false,
   ),
 });
@@ -47,8 +51,9 @@ export const undone = v.strictObject({
   undone: described(v.array(v.string()), "The ids of what is as before the change."),
   left: described(
     v.array(v.string()),
-    "Orders that are gone, or not as the change left them. Of a load, up to 100.",
+    "Orders and keys that are gone, or not as the change left them. Of a load, up to 100.",
   ),
+  effective: described(v.nullable(effective), "Null: no key was changed."),
   load: described(v.nullable(undoneLoad), "What became of the orders of a load."),
 });
 export type Undone = v.InferOutput<typeof undone>;

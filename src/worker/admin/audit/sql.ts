@@ -65,12 +65,25 @@ export function auditedTime(author: Author, change: Pick<Change, "call" | "objec
   return sql`(select unixepoch(json_extract(after, ${`$.${member}`})) from ${rowOf(author, change)})`;
 }
 
+const UNDOABLE = ["keys.update", "plans.update", "orders.update", "orders.ship"];
+
+/** Later entries of an object come in order, so one with the same member is soon found. */
+const IS_UNDOABLE = sql<number>`case
+  when call = 'orders.load' then exists (select 1 from loads where loads.id = audit_log.id)
+  when call like 'orders.%' and not exists (select 1 from orders where orders.id = cast(object as integer)) then false
+  else call in ${UNDOABLE} and not exists (
+    select 1 from audit_log later, json_each(later.after) member
+    where later.object = audit_log.object and later.id > audit_log.id
+      and json_type(audit_log.after, '$.' || member.key) is not null)
+  end`;
+
 /** A plan and an order have no name. */
 const COLUMNS = {
   ...getTableColumns(auditLog),
   objectName: sql<string | null>`(select name from api_keys where id = ${auditLog.object})`,
+  undoable: IS_UNDOABLE,
 };
-type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName">;
+type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName"> & { readonly undoable: number };
 
 /** Lists the entries in the order in which they were stored, the newest first. */
 export async function listAudit(
@@ -125,7 +138,11 @@ export async function listChangesOf(
 }
 
 function toView(entry: Entry): AuditView {
-  return { ...entry, at: rfc3339(entry.at), before: parsed(entry.before), after: parsed(entry.after) };
+  const { at, before, after, undoable } = entry;
+  return {
+    ...entry,
+    ...{ at: rfc3339(at), before: parsed(before), after: parsed(after), undoable: undoable === 1 },
+  };
 }
 
 /** Keeps the integers of orders, which have 64 bits. */

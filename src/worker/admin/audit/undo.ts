@@ -9,7 +9,8 @@ import { requireTarget } from "../change.ts";
 import { checked } from "../http/request-validation.ts";
 import type { dryRun } from "../http/schemas.ts";
 import { updateKey } from "../keys/change.ts";
-import { keyUpdate } from "../keys/schema.ts";
+import { type ChangedKeys, keyUpdate } from "../keys/schema.ts";
+import { undoKeys } from "../keys/several/change.ts";
 import { requireKey } from "../keys/sql.ts";
 import { undoShipment, updateOrder } from "../orders/change.ts";
 import { orderUpdate } from "../orders/schema.ts";
@@ -18,16 +19,9 @@ import { undoLoad } from "../orders/undo-load-sql.ts";
 import { updatePlan } from "../plans/change.ts";
 import { planUpdate } from "../plans/schema.ts";
 import { planTarget } from "../plans/sql.ts";
+import type { Effective } from "../refresh-limiters.ts";
 import type { AuditView, Undone, undoing } from "./schema.ts";
 import { findEntry } from "./sql.ts";
-
-export const UNDOABLE: readonly string[] = [
-  "keys.update",
-  "plans.update",
-  "orders.update",
-  "orders.ship",
-  "orders.load",
-];
 
 type UndoInput = Pick<
   Input<v.InferOutput<typeof undoing>, v.InferOutput<typeof dryRun>>,
@@ -35,29 +29,37 @@ type UndoInput = Pick<
 >;
 
 /** Throws a 409 that names the members that are not as the change left them. */
-export async function undoChange({
-  env,
-  author,
-  id,
-  body: { shipment },
-  query: { "dry-run": isDryRun },
-}: UndoInput): Promise<Undone> {
+export async function undoChange({ env, author, id, body, query }: UndoInput): Promise<Undone> {
   const db = openDatabase(env.DB);
   const entry = await findEntry(db, id);
   if (entry === undefined) throw notFound("The audit log has no entry with this id.");
   const { call, object } = entry;
-  if (shipment && call !== "orders.ship") throw conflict(`A change by ${call} is no shipment.`);
+  const isDryRun = query["dry-run"];
   if (call === "orders.load") {
-    return { call, undone: [], ...(await undoLoad(db, author, entry, isDryRun)) };
+    return { call, undone: [], effective: null, ...(await undoLoad(db, author, entry, isDryRun)) };
   }
-  if (shipment) {
-    const { undone, left } = await undoShipment(db, author, entry, isDryRun);
-    if (undone.length === 0) throw conflict("Nothing was undone, as no order is as the shipment left it.");
-    return { call, undone, left, load: null };
+  if (!body.together) {
+    const undo = await undoOne({ env, author, id: object }, db, entry);
+    const effective = isDryRun ? null : await undo();
+    return { call, undone: [object], left: [], effective, load: null };
   }
-  const undo = await undoOne({ env, author, id: object }, db, entry);
-  if (!isDryRun) await undo();
-  return { call, undone: [object], left: [], load: null };
+  if (call !== "orders.ship" && call !== "keys.update")
+    throw conflict(`A change by ${call} is of one object, or cannot be undone.`);
+  const undone =
+    call === "orders.ship"
+      ? { ...(await undoShipment(db, author, entry, isDryRun)), effective: null }
+      : undoneKeys(await undoKeys({ env, author, query }, entry));
+  if (undone.undone.length === 0) throw conflict("Nothing was undone, as nothing is as the change left it.");
+  return { call, ...undone, load: null };
+}
+
+function undoneKeys({ changed, unchanged }: ChangedKeys) {
+  const effects = changed.map(({ effective }) => effective);
+  return {
+    undone: changed.map(({ id }) => id),
+    left: unchanged.map(({ id }) => id),
+    effective: effects.find((effect) => effect !== "immediately") ?? effects[0] ?? null,
+  };
 }
 
 /** Returns the change that brings back the members. */
@@ -65,14 +67,14 @@ async function undoOne(
   change: Pick<UndoInput, "env" | "author" | "id">,
   db: Database,
   { call, object, ...entry }: AuditView,
-): Promise<() => Promise<unknown>> {
+): Promise<() => Promise<Effective | null>> {
   const { env } = change;
   const [before, after] = [membersOf(entry.before), membersOf(entry.after)];
   if (call === "plans.update") {
     const now = await requireTarget(db, planTarget(object));
     refuseOthers(now, after);
     const body = checked(env, planUpdate, before);
-    return () => updatePlan({ ...change, body, expected: now.version });
+    return async () => (await updatePlan({ ...change, body, expected: now.version })).effective;
   }
   if (call === "keys.update") {
     const now = await requireKey(db, object);
@@ -85,14 +87,17 @@ async function undoOne(
       keyUpdate,
       was === undefined ? members : { ...members, disabled: was === "disabled" },
     );
-    return () => updateKey({ ...change, body, expected: now.version });
+    return async () => (await updateKey({ ...change, body, expected: now.version })).effective;
   }
   if (call !== "orders.update" && call !== "orders.ship")
     throw conflict(`A change by ${call} cannot be undone.`);
   const { json, version } = await requireOrder(db, object);
   refuseOthers(membersOf(parseExactJson(json, exactNumber)), after);
   const body = checked(env, orderUpdate, { ...before, allowBackwards: true });
-  return () => updateOrder({ ...change, body, expected: version });
+  return async () => {
+    await updateOrder({ ...change, body, expected: version });
+    return null;
+  };
 }
 
 function refuseOthers(now: Members, after: Members): void {

@@ -1,21 +1,26 @@
 /** Buttons that undo a change: by its audit entry, or by the action that brings back the state before. */
 import type { AuditView } from "../../admin/audit/schema.ts";
-import { UNDOABLE } from "../../admin/audit/undo.ts";
 import type { FormTexts } from "./members.ts";
 import { APPLY, HiddenFields } from "./preview.tsx";
 import { Basis } from "./ui.tsx";
 
-type EntryProps = { readonly entry: AuditView; readonly isShipment?: boolean };
+/** The changes of several objects by one request. */
+const TOGETHER = ["keys.update", "orders.ship", "orders.load"];
 
-/** For a shipment, `entry` is any of its entries. The call undoes nothing that was changed later. A load is undone after a preview. */
-export function EntryUndo({ entry: { id, call }, isShipment = false }: EntryProps) {
-  if (!UNDOABLE.includes(call) || (isShipment && !["orders.ship", "orders.load"].includes(call))) return null;
-  const typed = {
-    entry: String(id),
-    ...(isShipment && call === "orders.ship" && { shipment: "true" }),
-    ...(call !== "orders.load" && APPLY),
-  };
-  return <UndoForm action="/console/audit" typed={typed} />;
+type EntryProps = {
+  readonly entry: AuditView;
+  /** Whether the other changes of its request are undone, too. */
+  readonly isTogether?: boolean;
+};
+
+/** The call undoes nothing that was changed later. A load is undone as a whole, after a preview. */
+export function EntryUndo({ entry: { id, call, undoable }, isTogether = false }: EntryProps) {
+  if (!undoable || (isTogether && !TOGETHER.includes(call))) return null;
+  const isLoad = call === "orders.load";
+  const together = isTogether && !isLoad ? { together: "true" } : {};
+  return (
+    <UndoForm action="/console/audit" typed={{ entry: String(id), ...together, ...(isLoad ? {} : APPLY) }} />
+  );
 }
 
 type Props = { readonly action: string; readonly version?: number | string; readonly typed: FormTexts };

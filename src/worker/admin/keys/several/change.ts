@@ -1,11 +1,14 @@
 /** Changes several keys at once: those with these ids, or all keys of an owner. */
 import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
-import { openDatabase, render, transact } from "../../../db/database.ts";
+import { openDatabase, transact } from "../../../db/database.ts";
 import type { AuditCall } from "../../../db/values.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
 import { planName } from "../../../text/format.ts";
+import { membersOf } from "../../../text/says.ts";
 import { foldCase } from "../../../text/text.ts";
+import { toUnixSeconds } from "../../../text/time.ts";
+import type { AuditView } from "../../audit/schema.ts";
 import { audit, rowsOf } from "../../audit/sql.ts";
 import type { Input } from "../../call.ts";
 import type { dryRun } from "../../http/schemas.ts";
@@ -18,44 +21,67 @@ type SeveralInput<Body extends Selection> = Pick<
   "env" | "author" | "body" | "query"
 >;
 
+type UndoInput = Pick<SeveralInput<Selection>, "env" | "author" | "query">;
+
 type SeveralChange = {
   readonly call: AuditCall;
   readonly column: "status" | "plan";
-  readonly value: string;
+  /** The ids of the keys, each once, and `becomes`, the value that the column gets. */
+  readonly named: SQL;
   /** Why a key `k` that is not revoked cannot change. SQL of a text, null if the key changes. */
   readonly keeps: SQL;
 };
 
 export function disableKeys(input: SeveralInput<Selection>): Promise<ChangedKeys> {
   return changeKeys(input, {
-    ...{ call: "keys.update", column: "status", value: "disabled" },
+    ...{ call: "keys.update", column: "status", named: namedBy(input.body, "disabled") },
     keeps: sql`iif(k.status = 'disabled', 'is disabled already', null)`,
   });
 }
 
 export function enableKeys(input: SeveralInput<Selection>): Promise<ChangedKeys> {
   return changeKeys(input, {
-    ...{ call: "keys.update", column: "status", value: "active" },
+    ...{ call: "keys.update", column: "status", named: namedBy(input.body, "active") },
     keeps: sql`iif(k.status = 'active', 'is not disabled', null)`,
   });
 }
 
 export function revokeKeys(input: SeveralInput<Selection>): Promise<ChangedKeys> {
   return changeKeys(input, {
-    ...{ call: "keys.revoke", column: "status", value: "revoked" },
+    ...{ call: "keys.revoke", column: "status", named: namedBy(input.body, "revoked") },
     keeps: sql`null`,
   });
 }
 
 export function setPlanOfKeys(input: SeveralInput<v.InferOutput<typeof planOfKeys>>): Promise<ChangedKeys> {
-  const { plan } = input.body;
+  const { body } = input;
+  const name = planName(body.plan);
   return changeKeys(input, {
-    ...{ call: "keys.update", column: "plan", value: plan },
-    keeps: sql`case when k.plan = ${plan} then ${`has plan ${planName(plan)} already`}
-      when exists (select 1 from plans p where p.id = ${plan}
-        and (coalesce(k.requests_per_minute, p.requests_per_minute) is null
-          or coalesce(k.requests_per_day, p.requests_per_day) is null))
-      then ${`needs limits of its own, as plan ${planName(plan)} has none`} end`,
+    ...{ call: "keys.update", column: "plan", named: namedBy(body, body.plan) },
+    keeps: sql`case when k.plan = becomes then ${`has plan ${name} already`}
+      when ${LACKS_LIMITS} then ${`needs limits of its own, as plan ${name} has none`} end`,
+  });
+}
+
+const LACKS_LIMITS = sql`exists (
+  select 1 from plans p where p.id = becomes
+    and (coalesce(k.requests_per_minute, p.requests_per_minute) is null
+      or coalesce(k.requests_per_day, p.requests_per_day) is null))`;
+
+/** Undoes the change of the keys that one request has changed, by one of the functions above. */
+export function undoKeys(
+  input: UndoInput,
+  { at, requestId, after }: Pick<AuditView, "at" | "requestId" | "after">,
+): Promise<ChangedKeys> {
+  const column = Object.hasOwn(membersOf(after), "plan") ? "plan" : "status";
+  const entries = rowsOf({ at: toUnixSeconds(Date.parse(at)), requestId }, "keys.update");
+  return changeKeys(input, {
+    ...{ call: "keys.update", column },
+    // A change of one key can have other members.
+    named: sql`(select object as id, before ->> ${column} as becomes, after ->> ${column} as became from ${entries}
+      and after = json_object(${column}, after ->> ${column}) and object in (select id from api_keys))`,
+    keeps: sql`case when k.${sql.identifier(column)} <> became then 'has changed since'
+      when ${column === "plan" ? LACKS_LIMITS : sql`false`} then 'needs limits of its own' end`,
   });
 }
 
@@ -72,21 +98,21 @@ type Found = {
  * only. Here the audit rows say which keys change, and no other change comes between the statements.
  */
 async function changeKeys(
-  { env, author, body, query }: SeveralInput<Selection>,
-  { call, column, value, keeps }: SeveralChange,
+  { env, author, body, query }: UndoInput & { readonly body?: Selection },
+  { call, column, named, keeps }: SeveralChange,
 ): Promise<ChangedKeys> {
   const db = openDatabase(env.DB);
   const member = sql.identifier(column);
   const found = sql`
-    select k.id as found, named.id, k.name, k.${member} as was,
+    select k.id as found, named.id, k.name, k.${member} as was, becomes,
       iif(k.status = 'revoked', 'is revoked, which is permanent', ${keeps}) as reason
-    from ${namedBy(body)} named left join api_keys k on k.id = named.id`;
+    from ${named} named left join api_keys k on k.id = named.id`;
   const isAllowed = sql`(select count(*) = count(found) and count(*) <= ${MAX_KEYS_AT_ONCE} from (${found}))`;
   const change = {
     call,
     object: sql`id`,
     before: sql`json_object(${column}, was)`,
-    after: { [column]: value },
+    after: sql`json_object(${column}, becomes)`,
   };
   // Only the rows of the first statement are read.
   const [rows = []] = await transact<Found[]>(db, [
@@ -95,13 +121,12 @@ async function changeKeys(
       ? []
       : [
           audit(db, author, change, sql`reason is null and ${isAllowed}`, found),
-          render(
-            { head: sql`update api_keys set ${member} = ${value}, version = version + 1` },
-            sql`id in (select object from ${rowsOf(author, call)})`,
-          ),
+          sql`
+            update api_keys set ${member} = after ->> ${column}, version = version + 1
+            from (select object, after from ${rowsOf(author, call)}) where api_keys.id = object`,
         ]),
   ]);
-  refuse(body, rows);
+  if (body !== undefined) refuse(body, rows);
   const changing = rows.filter(({ reason }) => reason === null);
   const effectOf = query["dry-run"]
     ? () => null
@@ -117,14 +142,14 @@ async function changeKeys(
   };
 }
 
-/** The ids of the keys, each once. */
-function namedBy({ ids, owner }: Selection): SQL {
+function namedBy({ ids, owner }: Selection, becomes: string): SQL {
   if ((ids === undefined) === (owner === undefined)) {
     const reason = "exactly one of ids and owner is required";
     throw invalidMembers({ member: "ids", reason }, { member: "owner", reason });
   }
-  if (owner !== undefined) return sql`(select id from api_keys where owner_key = ${foldCase(owner)})`;
-  return sql`(select distinct value as id from json_each(${JSON.stringify(ids)}))`;
+  if (owner !== undefined)
+    return sql`(select id, ${becomes} as becomes from api_keys where owner_key = ${foldCase(owner)})`;
+  return sql`(select distinct value as id, ${becomes} as becomes from json_each(${JSON.stringify(ids)}))`;
 }
 
 const IDS_SHOWN = 5;

@@ -26,7 +26,9 @@ function isSameDeed(entry: AuditView, later: AuditView): boolean {
   if (entry.call !== later.call || entry.actor !== later.actor) return false;
   const [{ load = null }, { load: laterLoad }] = [membersOf(entry.after), membersOf(later.after)];
   if (load !== null) return load === laterLoad;
-  return entry.requestId === later.requestId && saysOf(entry) === saysOf(later);
+  // The sentence leaves out what was before if it differs.
+  const [says, laterSays] = [entry, later].map((each) => saysOf({ ...each, before: null }));
+  return entry.requestId === later.requestId && says === laterSays;
 }
 
 type EntryProps = {
@@ -38,14 +40,17 @@ type EntryProps = {
 
 export function Entry({ deed, when, mayUndo }: EntryProps) {
   const [{ actor }] = deed;
+  const isAlike = deed.every((entry) => saysOf(entry) === saysOf(deed[0]));
   return (
     <li>
       {when} <a href={addressOf("/console/audit", { actor })}>{actor}</a>: {subjectOf(deed)}{" "}
-      {saysOf({ ...deed[0], after: afterOf(deed) })}
+      {saysOf({ ...deed[0], ...(isAlike ? {} : { before: null }), after: afterOf(deed) })}
       <details>
         <summary>Details</summary>
         <Differences deed={deed} />
-        {mayUndo && <EntryUndo entry={deed[0]} isShipment={deed.length > 1} />}
+        {mayUndo && (
+          <EntryUndo entry={deed.find(({ undoable }) => undoable) ?? deed[0]} isTogether={deed.length > 1} />
+        )}
         <p class="muted">
           {deed.length === 1 ? "Entry" : "Entries"} <code>{deed.map(({ id }) => id).join(" ")}</code>, request{" "}
           <code>{[...new Set(deed.map(({ requestId }) => requestId))].join(" ")}</code>

@@ -1,5 +1,7 @@
 /** Changes several keys: ticks beside keys, a page that says what would change, and its one button. */
 import type { PropsWithChildren } from "hono/jsx";
+import { auditCalls } from "../../../admin/audit/calls.ts";
+import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { dryRun } from "../../../admin/http/schemas.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
@@ -9,11 +11,12 @@ import { PLAN_IDS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
-import { addressOf, receiveForm } from "../../kit/forms.ts";
+import { addressOf, ask, receiveForm } from "../../kit/forms.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
 import { Check, type Column, Notice, Table } from "../../kit/ui.tsx";
+import { EntryUndo } from "../../kit/undo.tsx";
 
 type Several = {
   /** Absent: `keyCalls.plan`, which has a body of its own. */
@@ -21,24 +24,13 @@ type Several = {
   readonly button: string;
   /** What the keys are after the change. */
   readonly done: string;
-  /** Returns the fields of the change that brings back what was, the same for all keys. */
-  readonly undo?: (was: string) => FormTexts;
 };
 
 const CHANGES: Readonly<Record<string, Several>> = {
-  disable: {
-    ...{ call: keyCalls.disable, button: "Disable", done: "disabled" },
-    undo: () => ({ change: "enable" }),
-  },
-  enable: {
-    ...{ call: keyCalls.enable, button: "Enable", done: "enabled" },
-    undo: () => ({ change: "disable" }),
-  },
+  disable: { call: keyCalls.disable, button: "Disable", done: "disabled" },
+  enable: { call: keyCalls.enable, button: "Enable", done: "enabled" },
   revoke: { call: keyCalls.revokeSeveral, button: "Revoke", done: "revoked" },
-  plan: {
-    ...{ button: "Change plan", done: "on another plan" },
-    undo: (plan) => ({ change: "plan", plan }),
-  },
+  plan: { button: "Change plan", done: "on another plan" },
 };
 
 function changeOf(name = ""): Several | undefined {
@@ -47,7 +39,12 @@ function changeOf(name = ""): Several | undefined {
 
 /** A change of several keys that was made, or refused. The page of the keys shows it. */
 export type SeveralOutcome = { readonly failure?: Failure; readonly made?: Made };
-type Made = { readonly name: string; readonly keys: ChangedKeys };
+type Made = {
+  readonly name: string;
+  readonly keys: ChangedKeys;
+  /** The entry of one of the keys. */
+  readonly entry: AuditView | undefined;
+};
 
 /** A form without an action is sent to the address of its page. */
 type TickFormProps = PropsWithChildren<{
@@ -143,9 +140,12 @@ export function changeSeveral<C extends ConsoleContext>(
       if (ids.length === 0 && owner === undefined) throw invalidRequest("Tick the keys to change.");
       const selected = ids.length === 0 ? { owner } : { ids };
       const change = name === "plan" ? { change: name, plan } : { change: name };
-      const ask = (isDryRun: boolean) => runOf(c, several.call, { ...selected, ...change }, isDryRun);
-      if (apply === undefined) return previewPage(c, several, change, await ask(true));
-      return pageWith(c, { made: { name, keys: await ask(false) } });
+      const keys = await runOf(c, several.call, { ...selected, ...change }, apply === undefined);
+      if (apply === undefined) return previewPage(c, several, change, keys);
+      const object = keys.changed[0]?.id;
+      const [entry] =
+        object === undefined ? [] : (await ask(c, auditCalls.list, { object, limit: "1" })).audit;
+      return pageWith(c, { made: { name, keys, entry } });
     },
   );
 }
@@ -236,11 +236,10 @@ function Unchanged({ keys }: { readonly keys: ChangedKeys["unchanged"] }) {
 }
 
 export function SeveralDone({ made }: { readonly made: Made | undefined }) {
-  const { done, undo } = changeOf(made?.name) ?? {};
+  const { done } = changeOf(made?.name) ?? {};
   if (made === undefined || done === undefined) return null;
   const { changed, unchanged } = made.keys;
   const later = changed.filter(({ effective }) => effective !== "immediately");
-  const [was, ...others] = new Set(changed.map((key) => key.was));
   return (
     <Notice kind={unchanged.length === 0 ? "good" : "warn"}>
       <div>
@@ -251,17 +250,7 @@ export function SeveralDone({ made }: { readonly made: Made | undefined }) {
         </p>
         <Unchanged keys={unchanged} />
       </div>
-      {undo !== undefined && was !== undefined && others.length === 0 && (
-        <form method="post">
-          {changed.map(({ id }) => (
-            <input type="hidden" name="ids" value={id} />
-          ))}
-          <HiddenFields typed={{ ...undo(was), ...APPLY }} />
-          <button type="submit" class="button small">
-            Undo
-          </button>
-        </form>
-      )}
+      {made.entry && <EntryUndo entry={made.entry} isTogether />}
     </Notice>
   );
 }

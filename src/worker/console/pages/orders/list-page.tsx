@@ -220,7 +220,7 @@ function Shipped({ shipment, entry }: ShippedProps) {
         {shippedSays(shipment)}
         {missing.length > 0 && ` ${missingSays(missing)}`}
       </p>
-      {entry && <EntryUndo entry={entry} isShipment />}
+      {entry && <EntryUndo entry={entry} isTogether />}
     </Notice>
   );
 }
