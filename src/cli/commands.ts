@@ -16,6 +16,7 @@ const LINES: Readonly<Record<string, string>> = {
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
   "keys.refresh_all": "keys refresh --all",
+  "keys.retire": "keys end-secret",
   "keys.revoke_several": "keys revoke",
   "keys.usage": "usage",
   "plans.update": "plans set",

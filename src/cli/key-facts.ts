@@ -50,8 +50,9 @@ function nowOf({ minute, day, strikes, ban }: LiveUsage): Facts {
   const gauge = ({ used, limit, resetsAt }: LiveUsage["day"]) =>
     `${formatNumber(used)} of ${formatNumber(limit)} used, until ${minuteOf(resetsAt)}`;
   const banned =
-    ban && `until ${minuteOf(ban.endsAt)}, by ${ban.cause}${ban.reason === null ? "" : `: ${ban.reason}`}`;
-  return { minute: gauge(minute), day: gauge(day), strikes: strikes || null, ban: banned };
+    ban &&
+    `until ${minuteOf(ban.endsAt)}, ${ban.cause === "operator" ? "by an operator" : "for seconds over the limit"}${ban.reason === null ? "" : `: ${ban.reason}`}`;
+  return { minute: gauge(minute), day: gauge(day), secondsOverLimit: strikes || null, ban: banned };
 }
 
 function limitText(key: KeyView, name: "requestsPerMinute" | "requestsPerDay"): string {

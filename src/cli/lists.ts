@@ -5,6 +5,7 @@ import type { KeyEvent, KeyView, keyHistory } from "../worker/admin/keys/schema.
 import type { PlanView } from "../worker/admin/plans/schema.ts";
 import { saysOf } from "../worker/admin/says.ts";
 import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
+import { counted } from "../worker/text/format.ts";
 import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
 import { type Column, minuteOf, printable, table, toJson } from "./output.ts";
@@ -32,7 +33,7 @@ export type Paging = {
 };
 
 const FIGURES = [
-  ...["percent", "near=daysNear", "median=medianPercent", "peak=peakPercent"],
+  ...["percent", "over 80%=daysNear", "median=medianPercent", "peak=peakPercent"],
   ...["admitted", "refused", "blocked=refusedWhileBanned"],
 ];
 type Total = { admitted: number; refused: number; refusedWhileBanned: number };
@@ -72,7 +73,8 @@ export const LISTS: Readonly<Record<string, List>> = {
     columns: [
       "keyName",
       ["state", ({ live }: BanView) => (live ? "live" : "past")],
-      ...["cause", "strikes", "startedAt", "endsAt", "liftedAt", "liftedBy", "reason"],
+      ["why", ({ reason, strikes }: BanView) => reason ?? `${counted(strikes, "second")} over the limit`],
+      ...["startedAt", "endsAt", "liftedAt", "liftedBy"],
     ],
     example: "--state live --key acme",
   },

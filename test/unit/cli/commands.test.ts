@@ -196,7 +196,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "POST /admin/keys/refresh",
     undefined,
     { outdated: 19_500 },
-    "All keys are told their limits again. 19,500 keys follow within minutes.",
+    "All keys are refreshed. 19,500 keys follow within minutes.",
   ],
   [
     `bans set ${ID} --for 2h --reason flood`,
@@ -719,7 +719,7 @@ describe("a dangerous command", () => {
       /^Paws .*\nRequests of the key are refused from now on, permanently\. Type yes to go on: /m,
     ],
     [`keys rotate ${ID}`, KEY, /The current secrets of the key stop working at once\./],
-    [`keys retire ${ID} 0123`, KEY, /The old secret stops working at once\./],
+    [`keys end-secret ${ID} 0123`, KEY, /The old secret stops working at once\./],
     ["plans set pro --per-day 5", plan, /^pro +1 +3\nEach key of the plan that has no limits/m],
     ["orders delete 5", ORDER, /^9223372036854775807 .*\nThe store loses the order\./m],
   ];

@@ -111,7 +111,7 @@ describe("a limiter that cannot be reached", () => {
     expect((await outdatedKeys()).sort()).toEqual(dead);
     expect(await (await startApp()("/health")).json()).toMatchObject({ outdatedKeys: 3 });
     const overview = await (await browserWith(env.ADMIN_TOKEN)).get("/console");
-    expect(await overview.text()).toContain("The counters of 3 keys have not been told of a change.");
+    expect(await overview.text()).toContain("A change has not reached 3 keys yet.");
   });
 });
 

@@ -58,7 +58,7 @@ export const banCalls = {
     id: "bans.lift",
     route: "DELETE /keys/:id/ban",
     summary: "Lift the bans of a key",
-    description: "The next ban for strikes is not doubled because of a ban that was lifted.",
+    description: "The next ban for seconds over the limit is not doubled because of a ban that was lifted.",
     answer: banLifted,
     example: {
       answer: {

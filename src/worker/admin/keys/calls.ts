@@ -119,7 +119,7 @@ export const keyCalls = {
   refreshAll: call({
     id: "keys.refresh_all",
     route: "POST /keys/refresh",
-    summary: "Make the limiters of all keys read their keys again",
+    summary: "Refresh all keys: their counters read them again",
     description:
       "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
     answer: refreshedKeys,
@@ -131,8 +131,8 @@ export const keyCalls = {
   refresh: call({
     id: "keys.refresh",
     route: "POST /keys/:id/refresh",
-    summary: "Make the limiter of a key read the key again",
-    description: "After a change by SQL, which the limiter has not heard of.",
+    summary: "Refresh a key: its counter reads it again",
+    description: "After a change by SQL, which does not reach the counter.",
     answer: refreshedKeys,
     example: { answer: { outdated: 0 } },
 
@@ -143,7 +143,7 @@ export const keyCalls = {
     id: "keys.show",
     route: "GET /keys/:id",
     summary: "Show a key",
-    description: "`live` is what the limiter of the key counts now. Null: the limiter cannot be reached.",
+    description: "`live` is what the counter of the key says now. Null: the counter cannot be reached.",
     answer: inspectedKey,
     example: {
       answer: {

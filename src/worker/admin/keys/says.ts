@@ -29,8 +29,8 @@ export const KEYS_SAY = {
     `has a new secret; old secrets end ${textOf(oldSecretsExpireAt)}`,
   "keys.retire": ({ hint }) => `has the old secret ${textOf(hint)} no longer`,
   "keys.revoke": () => "is revoked",
-  "keys.refresh": () => "is told its limits again",
-  "keys.refresh_all": () => "are told their limits again",
+  "keys.refresh": () => "is refreshed",
+  "keys.refresh_all": () => "are refreshed",
 } as const satisfies Readonly<Record<string, Says>>;
 
 /** Returns when the last of the old secrets ends. A new secret has no end. */

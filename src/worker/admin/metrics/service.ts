@@ -27,7 +27,7 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
   if (!reached.database) return openMetrics([up], now);
   const outdated: Family = {
     name: "store_orders_outdated_keys",
-    help: "Keys whose limiters have not been told of a change.",
+    help: "Keys that a change has not reached yet.",
     asOf: now,
     samples: [{ value: outdatedKeys }],
   };

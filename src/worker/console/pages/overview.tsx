@@ -71,13 +71,7 @@ export async function overviewPage(c: ConsoleContext) {
       <a href={addressOf("/console/keys", expire)}>All keys that expire</a>,
     ),
     ...(health.outdatedKeys > 0
-      ? [
-          needOf(
-            "warn",
-            `The counters of ${counted(health.outdatedKeys, "key")} have not been told of a change.`,
-            SYMPTOMS,
-          ),
-        ]
+      ? [needOf("warn", `A change has not reached ${counted(health.outdatedKeys, "key")} yet.`, SYMPTOMS)]
       : []),
     ...settingsOf(c.env).problems.map(({ names, rule }) =>
       needOf(
