@@ -18,7 +18,7 @@ import { logEvent } from "../platform/log.ts";
 import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../text/time.ts";
 import { formOf } from "./kit/forms.ts";
 import { barePage, type ConsoleContext } from "./kit/page.tsx";
-import { Field, Notice } from "./kit/ui.tsx";
+import { Field, Notice, Submit } from "./kit/ui.tsx";
 import { rotate, showKeys } from "./pages/owner/page.tsx";
 import { keepPrivate, limitForms } from "./routes.tsx";
 import { cookieOf } from "./session.tsx";
@@ -107,9 +107,7 @@ function codePage(c: ConsoleContext, isWrong: boolean): Response | Promise<Respo
         hint="You were sent a link to this page. Paste the whole link, or what follows its #."
         attributes={{ required: true, maxlength: 500 }}
       />
-      <button type="submit" class="button primary">
-        Show my keys
-      </button>
+      <Submit tone="primary">Show my keys</Submit>
     </form>,
     "/owner",
   );

@@ -25,7 +25,7 @@ import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
 import { KEPT, keptIn, type SentFields, sentForm, textsIn } from "./kit/forms.ts";
 import { barePage, type ConsoleContext } from "./kit/page.tsx";
-import { Field, Notice } from "./kit/ui.tsx";
+import { Field, Notice, Submit } from "./kit/ui.tsx";
 import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
 
 const PATH = "/console";
@@ -218,9 +218,7 @@ function signInPage(c: ConsoleContext, { to, kept = [], operator, notice, wrong 
           autofocus: wrong.token !== undefined,
         }}
       />
-      <button type="submit" class="button primary">
-        Sign in
-      </button>
+      <Submit tone="primary">Sign in</Submit>
     </form>,
   );
 }

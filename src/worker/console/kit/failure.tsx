@@ -13,7 +13,7 @@ import { inWords } from "./labels.ts";
 import type { FormTexts } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 import type { Preview } from "./preview.tsx";
-import { Notice, Relative } from "./ui.tsx";
+import { LinkButton, Notice, Relative, Submit } from "./ui.tsx";
 
 /** Why the form made no change: it was refused, came without a session, or asked for the preview. */
 export type Failure = {
@@ -133,14 +133,8 @@ export function FormButtons({ failure, children, tone, back, hasFields = true }:
   const isConflict = failure?.status === 412 && hasFields;
   return (
     <div class="row">
-      <button type="submit" class={`button ${failure?.preview ? "" : tone}`}>
-        {isConflict ? "Use mine" : children}
-      </button>
-      {back !== undefined && (
-        <a class="button" href={back}>
-          {isConflict ? "Keep theirs" : "Cancel"}
-        </a>
-      )}
+      <Submit tone={failure?.preview ? "" : tone}>{isConflict ? "Use mine" : children}</Submit>
+      {back !== undefined && <LinkButton href={back}>{isConflict ? "Keep theirs" : "Cancel"}</LinkButton>}
     </div>
   );
 }

@@ -1,8 +1,10 @@
 /** The parts of a list. The address of a list says what the list shows. */
+
 import type { PropsWithChildren } from "hono/jsx";
 import { Fields, type FieldsProps } from "./fields.tsx";
 import { addressOf } from "./forms.ts";
 import type { ConsoleContext } from "./page.tsx";
+import { LinkButton, Submit } from "./ui.tsx";
 
 type Preset = readonly [text: string, href: string, isShown?: boolean];
 
@@ -42,9 +44,7 @@ export function Filters<Name extends string>({
         <form method="get">
           <Fields {...fields} isFilter />
           {children}
-          <button type="submit" class="button">
-            {button}
-          </button>
+          <Submit>{button}</Submit>
         </form>
       </details>
       <Presets
@@ -71,11 +71,7 @@ export function NoRows({ c, noun, children }: NoRowsProps) {
     <>
       {isFiltered ? `No ${noun} matches. ` : `There is no ${noun}. `}
       {children}
-      {isFiltered && (
-        <a class="button" href={c.req.path}>
-          Clear filters
-        </a>
-      )}
+      {isFiltered && <LinkButton href={c.req.path}>Clear filters</LinkButton>}
     </>
   );
 }
@@ -104,8 +100,6 @@ export function Pages({ c, next }: Pages) {
 /** Links to the same list as a file. */
 export function CsvLink({ c }: { readonly c: ConsoleContext }) {
   return (
-    <a class="button" href={addressOf(c.req.path, { ...c.req.query(), after: "", format: "csv" })}>
-      CSV
-    </a>
+    <LinkButton href={addressOf(c.req.path, { ...c.req.query(), after: "", format: "csv" })}>CSV</LinkButton>
   );
 }

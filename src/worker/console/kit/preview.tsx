@@ -1,9 +1,11 @@
 /** A panel beside a form says what the change would do. */
+
 import type { Call } from "../../admin/call.ts";
 import { type Members, membersOf } from "../../text/says.ts";
 import { type FormTarget, inputOfForm } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
+import { LinkButton, Submit } from "./ui.tsx";
 
 export type Preview = {
   readonly effects: readonly string[];
@@ -63,12 +65,8 @@ export function PreviewPanel({ preview, action, button, isDangerous, back }: Pro
       <p class="muted">Nothing has changed yet.</p>
       <form method="post" action={action} class="row">
         <HiddenFields typed={{ ...preview.sent, ...APPLY }} />
-        <button type="submit" class={isDangerous ? "button danger" : "button primary"}>
-          {button}
-        </button>
-        <a class="button" href={back}>
-          Cancel
-        </a>
+        <Submit tone={isDangerous ? "danger" : "primary"}>{button}</Submit>
+        <LinkButton href={back}>Cancel</LinkButton>
       </form>
     </section>
   );

@@ -128,6 +128,47 @@ export function customerIn(part: string): string {
   return part.replace(/^(\.\.?) $/, "$1");
 }
 
+type Tone = "primary" | "danger" | "small" | "small danger" | "";
+
+export function Submit({ tone = "", children }: PropsWithChildren<{ readonly tone?: Tone }>) {
+  return (
+    <button type="submit" class={`button ${tone}`.trimEnd()}>
+      {children}
+    </button>
+  );
+}
+
+export function LinkButton({ href, children }: PropsWithChildren<{ readonly href: string }>) {
+  return (
+    <a class="button" href={href}>
+      {children}
+    </a>
+  );
+}
+
+type CopyProps = { readonly of: string; readonly label?: string; readonly isSmall?: boolean };
+
+/** Copies the text of the element with the id `of`. A script shows the button. */
+export function Copy({ of, label = "Copy", isSmall = false }: CopyProps) {
+  return (
+    <button type="button" class={isSmall ? "button small" : "button"} data-copy={of} hidden>
+      {label}
+    </button>
+  );
+}
+
+/** A key or a link that is shown once. */
+export function ShownOnce({ text }: { readonly text: string }) {
+  return (
+    <p class="secret row">
+      <code id="secret" tabindex={0}>
+        {text}
+      </code>
+      <Copy of="secret" />
+    </p>
+  );
+}
+
 export function CreateKey({ href = "/console/keys/new" }: { readonly href?: string }) {
   return (
     <a class="button primary" href={href}>

@@ -2,7 +2,7 @@
 import type { AuditView } from "../../admin/audit/schema.ts";
 import type { FormTexts } from "./members.ts";
 import { APPLY, HiddenFields } from "./preview.tsx";
-import { Basis } from "./ui.tsx";
+import { Basis, Submit } from "./ui.tsx";
 
 /** The changes of several objects by one request. */
 const TOGETHER = ["keys.update", "orders.ship", "orders.load"];
@@ -31,9 +31,7 @@ export function UndoForm({ action, version, typed }: Props) {
     <form method="post" action={action}>
       {version !== undefined && <Basis version={version} />}
       <HiddenFields typed={typed} />
-      <button type="submit" class="button small">
-        Undo
-      </button>
+      <Submit tone="small">Undo</Submit>
     </form>
   );
 }

@@ -10,7 +10,7 @@ import { ALERT_STATES } from "../../../db/values.ts";
 import { addressOf, DONE, doneAddress, formOf, isDone, queryOf } from "../../kit/forms.ts";
 import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { Badge, type Column, NONE, Notice, Relative, Table, Time } from "../../kit/ui.tsx";
+import { Badge, type Column, NONE, Notice, Relative, Submit, Table, Time } from "../../kit/ui.tsx";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
@@ -119,9 +119,7 @@ function Send({ id, children }: PropsWithChildren<{ readonly id?: string }>) {
   return (
     <form method="post">
       {id !== undefined && <input type="hidden" name="id" value={id} />}
-      <button type="submit" class={id === undefined ? "button" : "button small"}>
-        {children}
-      </button>
+      <Submit tone={id === undefined ? "" : "small"}>{children}</Submit>
     </form>
   );
 }

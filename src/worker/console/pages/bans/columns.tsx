@@ -2,7 +2,7 @@
 
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { counted } from "../../../text/format.ts";
-import { Basis, type Column, Owner, Relative, Term, Time } from "../../kit/ui.tsx";
+import { Basis, type Column, Owner, Relative, Submit, Term, Time } from "../../kit/ui.tsx";
 
 type OfBan = { readonly ban: ListedBan };
 
@@ -19,9 +19,7 @@ export function LiftForm({ ban: { keyId, keyVersion } }: OfBan) {
   return (
     <form method="post" action={`/console/keys/${keyId}/lift`}>
       <Basis version={keyVersion} />
-      <button type="submit" class="button small">
-        Lift
-      </button>
+      <Submit tone="small">Lift</Submit>
     </form>
   );
 }

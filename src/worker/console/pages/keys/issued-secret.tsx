@@ -9,7 +9,7 @@ import { urlOf } from "../../../platform/request-url.ts";
 import { formatTime } from "../../../text/format.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Notice } from "../../kit/ui.tsx";
+import { Copy, Notice, ShownOnce } from "../../kit/ui.tsx";
 
 type IssuedKey = v.InferOutput<typeof issuedKey>;
 
@@ -35,14 +35,7 @@ export function secretPage(c: ConsoleContext, { title, made, says, effective, ol
         <p>
           <strong>The secret is shown once.</strong> Copy it now: the service stores only its hash.
         </p>
-        <p class="secret row">
-          <code id="secret" tabindex={0}>
-            {key}
-          </code>
-          <button type="button" class="button" data-copy="secret" hidden>
-            Copy
-          </button>
-        </p>
+        <ShownOnce text={key} />
       </Notice>
       <p>
         <a href={`/console/keys/${id}`}>{name}</a>
@@ -57,9 +50,7 @@ export function secretPage(c: ConsoleContext, { title, made, says, effective, ol
       <section>
         <div class="section-head">
           <h2>A text to send</h2>
-          <button type="button" class="button" data-copy="letter" hidden>
-            Copy the text
-          </button>
+          <Copy of="letter" label="Copy the text" />
         </div>
         <p class="hint">Without the secret: send that another way, as with a password manager.</p>
         <pre id="letter">{letterAbout(made, urlOf(c.req.raw).origin, oldSecretsEnd, oldOnesWork)}</pre>

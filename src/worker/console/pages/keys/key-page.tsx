@@ -24,6 +24,7 @@ import {
   Badge,
   Basis,
   type Column,
+  Copy,
   Day,
   Definitions,
   Gauge,
@@ -32,6 +33,7 @@ import {
   Notice,
   Owner,
   Relative,
+  Submit,
   Table,
   Time,
 } from "../../kit/ui.tsx";
@@ -242,10 +244,7 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         [
           "Id",
           <>
-            <code id="key-id">{key.id}</code>{" "}
-            <button type="button" class="button small" data-copy="key-id" hidden>
-              Copy
-            </button>
+            <code id="key-id">{key.id}</code> <Copy of="key-id" isSmall />
           </>,
         ],
         ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
@@ -287,9 +286,7 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
       <form method="post" action={addressOfAction(keyView, "retire")}>
         <Basis version={keyView.version} />
         <input type="hidden" name="secret" value={secret.id} />
-        <button type="submit" class="button small danger">
-          End the old secret
-        </button>
+        <Submit tone="small danger">End the old secret</Submit>
       </form>
     ) : undefined;
   return (

@@ -18,7 +18,18 @@ import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, type Column, CreateKey, Day, NONE, Notice, Owner, Relative, Table } from "../../kit/ui.tsx";
+import {
+  Badge,
+  type Column,
+  CreateKey,
+  Day,
+  NONE,
+  Notice,
+  Owner,
+  Relative,
+  Submit,
+  Table,
+} from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
 import { knownOwners } from "./known-owners.ts";
@@ -180,9 +191,7 @@ function CreateForm({ id, failure, ...fields }: NewKey) {
       )}
       <input type="hidden" name="id" value={id} />
       <KeyFields isNew {...fields} failure={failure} />
-      <button type="submit" class="button primary">
-        Create key
-      </button>
+      <Submit tone="primary">Create key</Submit>
     </form>
   );
 }

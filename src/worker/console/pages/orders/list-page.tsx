@@ -16,7 +16,7 @@ import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, Notice, Table, Time } from "../../kit/ui.tsx";
+import { Badge, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
 import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -115,12 +115,8 @@ function askToShip(c: ConsoleContext, ids: readonly string[]) {
         <input type="hidden" name="ids" value={id} />
       ))}
       <div class="row">
-        <button type="submit" class="button primary">
-          Ship {orders}
-        </button>
-        <a class="button" href={addressOf(c.req.path, c.req.query())}>
-          Cancel
-        </a>
+        <Submit tone="primary">Ship {orders}</Submit>
+        <LinkButton href={addressOf(c.req.path, c.req.query())}>Cancel</LinkButton>
       </div>
     </form>,
   );

@@ -26,7 +26,7 @@ import { counted, formatNumber } from "../../../text/format.ts";
 import { Fields } from "../../kit/fields.tsx";
 import { ask, receiveForm } from "../../kit/forms.ts";
 import { page } from "../../kit/page.tsx";
-import { Notice } from "../../kit/ui.tsx";
+import { Notice, Submit } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
 
 export const LOAD_PATH = "/console/orders/load";
@@ -73,9 +73,7 @@ export const loadPages = new Hono<AppEnv>()
           schema={fileLoad}
           names={["dry-run", "restore-cancelled", "allow-backwards", "allow-rounded"]}
         />
-        <button type="submit" class="button primary">
-          Load
-        </button>
+        <Submit tone="primary">Load</Submit>
       </form>,
     );
   })

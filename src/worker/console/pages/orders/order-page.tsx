@@ -14,7 +14,7 @@ import { Fields } from "../../kit/fields.tsx";
 import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
-import { Badge, Basis, Check, Definitions, Time } from "../../kit/ui.tsx";
+import { Badge, Basis, Check, Definitions, Submit, Time } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
@@ -118,9 +118,7 @@ function OrderDone({ c, order, change }: DoneProps) {
 function Ship({ id }: { readonly id: string }) {
   return (
     <form method="post" action={`/console/orders/${id}/ship`}>
-      <button type="submit" class="button primary">
-        Ship
-      </button>
+      <Submit tone="primary">Ship</Submit>
     </form>
   );
 }
@@ -149,9 +147,7 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
           <Basis version={order.version} />
           <p>The order is removed from the list. The audit log keeps it.</p>
           <Check name="sure" label="Delete it" attributes={{ required: true }} />
-          <button type="submit" class="button danger">
-            Delete order
-          </button>
+          <Submit tone="danger">Delete order</Submit>
         </form>
       </details>
     </section>

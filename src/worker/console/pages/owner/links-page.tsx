@@ -6,7 +6,17 @@ import type { AppEnv } from "../../../context.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { ask, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { type Column, customerAddress, customerIn, Field, Notice, Table, Time } from "../../kit/ui.tsx";
+import {
+  type Column,
+  customerAddress,
+  customerIn,
+  Field,
+  Notice,
+  ShownOnce,
+  Submit,
+  Table,
+  Time,
+} from "../../kit/ui.tsx";
 
 const DEFAULT_DAYS = "7";
 const SHOWN = "100";
@@ -51,9 +61,7 @@ async function showLinks(c: ConsoleContext, owner: string, failure?: Failure) {
             value={failure?.typed.days ?? DEFAULT_DAYS}
             attributes={{ min: 1, max: 90, required: true }}
           />
-          <button type="submit" class="button primary">
-            Make a link
-          </button>
+          <Submit tone="primary">Make a link</Submit>
         </form>
       )}
       <Table
@@ -78,9 +86,7 @@ function revokeColumn(owner: string): Column<LinkView> {
     name: "Action",
     cell: ({ id }) => (
       <form method="post" action={`${pathOf(owner)}/${id}/revoke`}>
-        <button type="submit" class="button small">
-          Revoke
-        </button>
+        <Submit tone="small">Revoke</Submit>
       </form>
     ),
   };
@@ -100,14 +106,7 @@ function makeLink(c: ConsoleContext, owner: string): Promise<Response> {
             <strong>The link is shown once.</strong> Send it to the owner, and to nobody else. It ends on{" "}
             <Time iso={made.endsAt} />.
           </p>
-          <p class="secret">
-            <code id="secret" tabindex={0}>
-              {made.link}
-            </code>
-          </p>
-          <button type="button" class="button" data-copy="secret" hidden>
-            Copy
-          </button>
+          <ShownOnce text={made.link} />
         </Notice>
         <p>
           <a href={pathOf(owner)}>All links of this owner</a>

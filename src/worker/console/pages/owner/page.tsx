@@ -14,7 +14,7 @@ import { rfc3339 } from "../../../text/time.ts";
 import { AsOf, UsageChart } from "../../kit/chart.tsx";
 import { ask, formOf } from "../../kit/forms.ts";
 import { barePage, type ConsoleContext } from "../../kit/page.tsx";
-import { Badge, Definitions, Field, Gauge, Notice, Time } from "../../kit/ui.tsx";
+import { Badge, Definitions, Field, Gauge, Notice, ShownOnce, Submit, Time } from "../../kit/ui.tsx";
 
 const DAYS = 30;
 const KEYS_SHOWN = 50;
@@ -81,9 +81,7 @@ export async function showKeys(c: ConsoleContext) {
         )}
       </section>
       <form method="post" action="/owner/leave">
-        <button type="submit" class="button">
-          Close this page
-        </button>
+        <Submit>Close this page</Submit>
       </form>
     </>,
   );
@@ -163,9 +161,7 @@ function RotateForm({ id, version }: { readonly id: string; readonly version: nu
           options={GRACE}
           hint="Give the new secret to your programs in this time."
         />
-        <button type="submit" class="button">
-          Make a new secret
-        </button>
+        <Submit>Make a new secret</Submit>
       </form>
     </details>
   );
@@ -206,14 +202,7 @@ export async function rotate(c: ConsoleContext) {
         <p>
           <strong>The secret is shown once.</strong> Copy it now: the service stores only its hash.
         </p>
-        <p class="secret">
-          <code id="secret" tabindex={0}>
-            {rotated.key}
-          </code>
-        </p>
-        <button type="button" class="button" data-copy="secret" hidden>
-          Copy
-        </button>
+        <ShownOnce text={rotated.key} />
       </Notice>
       <p>The old secrets stay valid {GRACE.find(([seconds]) => seconds === graceSeconds)?.[1]}.</p>
       <p>

@@ -26,6 +26,7 @@ import {
   customerAddress,
   customerIn,
   Definitions,
+  LinkButton,
   MailTo,
   NONE,
   Notice,
@@ -94,12 +95,10 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
           {!c.var.mayOnlyRead && first !== undefined && (
             <CreateKey href={addressOf("/console/keys/new", newKey)} />
           )}
-          <a class="button" href={`${customerAddress(owner)}/links`}>
-            Links
-          </a>
-          <a class="button" href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
+          <LinkButton href={`${customerAddress(owner)}/links`}>Links</LinkButton>
+          <LinkButton href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
             Usage
-          </a>
+          </LinkButton>
         </>
       ),
     },
