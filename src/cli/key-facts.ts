@@ -4,11 +4,14 @@ import type { KeyView, LiveUsage } from "../worker/admin/keys/schema.ts";
 import { formatNumber } from "../worker/text/format.ts";
 import { describe, minuteOf } from "./output.ts";
 
-/** `live` is what the key's limiter says. Null: the key was never used, or the limiter could not be reached. */
-type ShownKey = KeyView & { readonly live?: LiveUsage | null };
+/**
+ * `live` is what the key's limiter says. Null: the key was never used, or the limiter could not be reached.
+ * The answer of `keys find` has neither.
+ */
+type ShownKey = KeyView & { readonly live?: LiveUsage | null; readonly whyRefused?: readonly string[] };
 type Facts = Readonly<Record<string, unknown>>;
 
-export function describeKey({ live, ...key }: ShownKey): string {
+export function describeKey({ live, whyRefused = [], ...key }: ShownKey): string {
   const ban = key.bannedUntil === null ? "" : `, banned until ${minuteOf(key.bannedUntil)}`;
   const status = `${key.status === "banned" ? "active" : key.status}${ban}`;
   const groups: readonly (readonly [heading: string, facts: Facts])[] = [
@@ -36,8 +39,9 @@ export function describeKey({ live, ...key }: ShownKey): string {
     ],
   ];
   const secrets = key.secrets.toReversed().map((secret) => `\n  ${secret.hint}  ${lifeOf(secret)}`);
-  const texts = groups.flatMap(([heading, facts]) => textOf(heading, facts));
-  return [...texts, `Secrets${secrets.join("")}`].join("\n\n");
+  const [head = "", ...texts] = groups.flatMap(([heading, facts]) => textOf(heading, facts));
+  const why = whyRefused.length === 0 ? [] : [["Why 429?", ...whyRefused].join("\n  ")];
+  return [head, ...why, ...texts, `Secrets${secrets.join("")}`].join("\n\n");
 }
 
 function textOf(heading: string, facts: Facts): string[] {

@@ -228,6 +228,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     `GET /admin/keys/${ID}`,
     {
       ...KEY,
+      whyRefused: ["The limit per minute was reached.", "A ban blocked 3 requests."],
       bannedUntil: "2026-11-20T14:10:00Z",
       requestsPerMinute: 600,
       temporaryLimits: { requestsPerMinute: null, requestsPerDay: 20_000, until: "2026-11-23T00:00:00Z" },
@@ -242,6 +243,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     new RegExp(
       [
         "^Paws: active, banned until 2026-11-20 14:10\n  id +key_0NGqxR8a1b2c\n  version +1\n",
+        "Why 429\\?\n  The limit per minute was reached.\n  A ban blocked 3 requests.\n",
         "Now\n  minute +3 of 600 used, until 2026-11-20 10:43\n  day +40 of 20,000 used, until .*\n",
         "Limits\n  plan +pro\n  per minute +600, its own\n  per day +20,000 until 2026-11-23 00:00, then the plan's\n",
         "Owner\n  name +Ada\n  note +first\n +second\n",
