@@ -51,6 +51,7 @@ function keepTimes(): void {
 /** A text says how many rows are ticked. The buttons are off without any, unless they are then for all rows. */
 function countTicks(form: HTMLFormElement): void {
   const all = form.querySelector<HTMLInputElement>("[data-tick-all]");
+  const matching = form.querySelector<HTMLInputElement>("[name=all]");
   const text = form.querySelector<HTMLElement>("[data-ticked]");
   const buttons = form.querySelectorAll<HTMLButtonElement>(".tick-bar button");
   const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
@@ -61,8 +62,13 @@ function countTicks(form: HTMLFormElement): void {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;
-    for (const button of buttons) button.disabled = ticked === 0 && isForAll === undefined;
-    text.textContent = ticked === 0 && none !== undefined ? none : `${verb} ${counted(ticked, noun)}`;
+    const isAny = ticked > 0 || isForAll !== undefined || matching?.checked;
+    for (const button of buttons) button.disabled = !isAny;
+    text.textContent = matching?.checked
+      ? `${verb} all that match`
+      : ticked === 0 && none !== undefined
+        ? none
+        : `${verb} ${counted(ticked, noun)}`;
   };
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;

@@ -248,6 +248,20 @@ describe("an undo of a load", () => {
     expect(changes).toBe(2);
   });
 
+  it("of more than 40 batches goes on with the next call, and by the entry of any batch", async ({
+    expect,
+  }) => {
+    const ids = Array.from({ length: 41 }, newOrderId);
+    await insertOrders(...ids.map((id) => ({ id })));
+    for (const id of ids) await load("?load=long", { id, quantity: 7 });
+    const again = await undo("orders");
+    const figures = async () => (await again()).body.load;
+    expect(await figures()).toEqual({ restored: 40, removed: 0, changed: 0, waiting: 1 });
+    expect((await all(...ids)).map((order) => order?.quantity)).toEqual([7, ...Array(40).fill(null)]);
+    expect(await figures()).toEqual({ restored: 1, removed: 0, changed: 0, waiting: 0 });
+    expect((await again()).status).toBe(409);
+  });
+
   it("leaves each order that somebody has changed since, also one with the version of the load", async ({
     expect,
   }) => {

@@ -632,6 +632,44 @@ describe("the undo of a change of orders and plans", () => {
     expect(await (await reader.get(`/console/audit?object=${id}`)).text()).toMatch(/Entry <code>(?!.*Undo)/s);
   });
 
+  it("ships all orders of a filter after a question, and no other", async ({ expect }) => {
+    const petId = newOrderId();
+    const ids = Array.from({ length: 60 }, newOrderId);
+    const [processing, delivered, other] = [newOrderId(), newOrderId(), newOrderId()];
+    await insertOrders(
+      ...ids.map((id) => ({ id, petId })),
+      ...[
+        { id: processing, petId, status: "processing" },
+        { id: delivered, petId, status: "delivered" },
+        { id: other },
+      ],
+    );
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const statuses = async () => {
+      const rows = await env.DB.prepare(
+        "select status, count(*) as n from orders where pet_id = ? group by 1",
+      )
+        .bind(petId)
+        .all();
+      return Object.fromEntries(rows.results.map(({ status, n }) => [status, n]));
+    };
+    const list = `/console/orders?petId=${petId}`;
+    const next = /href="([^"]*after=[^"]*)"/
+      .exec(await (await get(list)).text())?.[1]
+      ?.replaceAll("&amp;", "&");
+    for (const path of [`${list}&status=processing`, next ?? ""]) {
+      const asked = await (await post(path, { all: "true" })).text();
+      const form = new FormData();
+      for (const [, name = "", value = ""] of asked.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g))
+        form.append(name, value);
+      await post(path, form);
+      const left = path === next ? {} : { pending: 60 };
+      expect(await statuses()).toEqual({ ...left, shipped: path === next ? 61 : 1, delivered: 1 });
+    }
+    expect(await stored(other)).toMatchObject({ status: "pending" });
+    expect((await post(list, { all: "true" })).status).toBe(400);
+  });
+
   it("is not needed for more than ten orders that were ticked by mistake: the page asks", async ({
     expect,
   }) => {

@@ -128,6 +128,23 @@ describe("the list of keys", () => {
     expect(again.replace(/<[^>]+>/g, "")).toMatch(/each of the keys .*is changed: plan pro/i);
   });
 
+  it("changes all keys of the filter, on whatever page they are", async ({ expect }) => {
+    const keys = await keysOf("Many", 52);
+    const [other] = await keysOf("Nobody", 1);
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const list = "/console/keys?search=Many";
+    const page = await (await get(list)).text();
+    const next = /href="([^"]*after=[^"]*)"/.exec(page)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    expect([
+      page.includes('name="all"'),
+      (await (await get("/console/keys?search=Nobody")).text()).includes('name="all"'),
+    ]).toEqual([true, false]);
+    const preview = await (await post(next, { change: "disable", all: "true" })).text();
+    await post(next, confirmed(preview));
+    const statuses = await Promise.all([...keys, other].map((key) => statusOf(key?.id ?? "")));
+    expect(statuses).toEqual([...keys.map(() => "disabled"), "active"]);
+  });
+
   it("disables ticked keys, and says which do not change", async ({ expect }) => {
     const [first, second] = await keysOf("Listed");
     await operator("PATCH", `/keys/${second?.id}`, { disabled: true });

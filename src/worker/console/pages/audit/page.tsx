@@ -101,7 +101,7 @@ async function showAudit(c: ConsoleContext, { failure, undone, typed = {} }: Sho
 function Outcome({ undone, typed }: { readonly undone: Undone; readonly typed: FormTexts }) {
   const says = saysOf({ call: "audit.undo", before: null, after: undone });
   if (typed.apply === undefined) {
-    const preview = { effects: [sentenceOf("The load", says)], sent: typed, body: {} };
+    const preview = { effects: [sentenceOf("Then the load", says)], sent: typed, body: {} };
     return <PreviewPanel preview={preview} action={PATH} button="Undo" back={PATH} />;
   }
   return (

@@ -5,10 +5,12 @@ import { newKeyId } from "../../../admin/keys/mint.ts";
 import { KEYS_SAY, RIGHTS } from "../../../admin/keys/says.ts";
 import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
+import { MAX_KEYS_AT_ONCE } from "../../../admin/refresh-limiters.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import type { KEY_SORTS } from "../../../db/values.ts";
+import { invalidRequest } from "../../../platform/errors.ts";
 import { formatNumber, formatPercent, planName } from "../../../text/format.ts";
 import { isInt64 } from "../../../text/int64.ts";
 import { daysBefore } from "../../../text/time.ts";
@@ -52,7 +54,7 @@ export const keyListPages = new Hono<AppEnv>()
       ? fileOf(c, keyCalls.list, { ...query, days: SPARKLINE_DAYS })
       : showKeys(c);
   })
-  .post("/", (c) => changeSeveral(c, showKeys))
+  .post("/", (c) => changeSeveral(c, showKeys, () => findMatching(c)))
 
   .get("/new", (c) => createPage(c))
 
@@ -67,6 +69,13 @@ export const keyListPages = new Hono<AppEnv>()
       return secretPage(c, { title: "Key created", made, says, next });
     }),
   );
+
+async function findMatching(c: ConsoleContext): Promise<readonly string[]> {
+  const query = { ...queryOf(c, keyQuery), after: undefined, limit: MAX_KEYS_AT_ONCE + 1 };
+  const { keys } = await keyCalls.list.run(inputOf(c, { query }));
+  if (keys.length <= MAX_KEYS_AT_ONCE) return keys.map(({ id }) => id);
+  throw invalidRequest(`More than ${MAX_KEYS_AT_ONCE} keys match, and no more can change at once.`);
+}
 
 async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {}) {
   const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE, days: SPARKLINE_DAYS };
@@ -130,7 +139,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
         {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
         {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
       </Filters>
-      {mayChange ? <TickForm>{table}</TickForm> : table}
+      {mayChange ? <TickForm hasMore={next !== null || query.after !== undefined}>{table}</TickForm> : table}
       {keys.length > 0 && (
         <p class="hint">
           <AsOf c={c} iso={asOf} />

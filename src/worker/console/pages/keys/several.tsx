@@ -50,9 +50,11 @@ type Made = {
 type TickFormProps = PropsWithChildren<{
   /** Without a tick, the buttons are for all keys of this owner. */
   readonly owner?: string;
+  /** Whether other pages of the list have keys, too. */
+  readonly hasMore?: boolean;
 }>;
 
-export function TickForm({ owner, children }: TickFormProps) {
+export function TickForm({ owner, hasMore = false, children }: TickFormProps) {
   return (
     <form method="post" class="ticks" data-noun="key" data-all={owner}>
       {owner !== undefined && <input type="hidden" name="owner" value={owner} />}
@@ -73,6 +75,7 @@ export function TickForm({ owner, children }: TickFormProps) {
         <label class="check" hidden>
           <input type="checkbox" data-tick-all /> All on this page
         </label>
+        {hasMore && <Check name="all" label="All that match" />}
       </div>
       {children}
     </form>
@@ -127,16 +130,18 @@ function Tick({ of: { id, name, status }, isTicked, children }: TickProps) {
 export function changeSeveral<C extends ConsoleContext>(
   c: C,
   pageWith: (c: C, outcome: SeveralOutcome) => Response | Promise<Response>,
+  /** Returns the ids of all keys that match the filter of the list. */
+  findMatching: () => Promise<readonly string[]> = async () => [],
 ): Promise<Response> {
   return answerForm(
     c,
     "several",
     (_, failure) => pageWith(c, { failure }),
-    async ({ change: name = "", plan = "", owner, apply }) => {
+    async ({ change: name = "", plan = "", owner, all, apply }) => {
       const several = changeOf(name);
       if (several === undefined) throw invalidRequest("Choose what to change.");
       if (name === "plan" && plan === "") throw invalidRequest("Choose the plan.");
-      const ids = (await receiveForm(c)).getAll("ids");
+      const ids = all === undefined ? (await receiveForm(c)).getAll("ids") : await findMatching();
       if (ids.length === 0 && owner === undefined) throw invalidRequest("Tick the keys to change.");
       const selected = ids.length === 0 ? { owner } : { ids };
       const change = name === "plan" ? { change: name, plan } : { change: name };

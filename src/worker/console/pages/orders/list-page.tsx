@@ -9,14 +9,14 @@ import { missingSays, shippedSays } from "../../../admin/orders/says.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { UNSHIPPED } from "../../../db/values.ts";
+import { MAX_ORDERS_PER_SHIPMENT, ORDER_STATUSES, UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
+import { Badge, Check, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
 import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -52,6 +52,7 @@ export const orderListPages = new Hono<AppEnv>()
       (context, failure) => showOrders(context, { failure }),
       async () => {
         const form = await receiveForm(c);
+        if (form.get("all") !== null) return askToShip(c, await findMatching(c));
         const ids = form.getAll("ids").map(String);
         if (ids.length > MAX_UNASKED && form.get("sure") === null) return askToShip(c, ids);
         if (ids.length === 0) throw invalidRequest("Tick the orders to ship.");
@@ -102,6 +103,19 @@ function Actions({ c }: { readonly c: ConsoleContext }) {
   );
 }
 
+/** Returns the ids of the first orders of the filter that have not left the store. */
+async function findMatching(c: ConsoleContext): Promise<string[]> {
+  const query = { ...queryOf(c, orderQuery, BY_DEFAULT), after: undefined, limit: MAX_ORDERS_PER_SHIPMENT };
+  const statuses = ORDER_STATUSES.filter((status) => UNSHIPPED.includes(status));
+  const asked = statuses.filter((status) => status === (query.status ?? status));
+  const answers = await Promise.all(
+    asked.map((status) => orderCalls.list.run(inputOf(c, { query: { ...query, status } }))),
+  );
+  const ids = answers.flatMap((answer) => toShown<ShownOrders>(answer).orders.map(({ id }) => id));
+  if (ids.length === 0) throw invalidRequest("Each order that matches has left the store.");
+  return ids.slice(0, MAX_ORDERS_PER_SHIPMENT);
+}
+
 /** The form is sent to the address of the list, as the form before it. */
 function askToShip(c: ConsoleContext, ids: readonly string[]) {
   const orders = counted(ids.length, "order");
@@ -109,7 +123,11 @@ function askToShip(c: ConsoleContext, ids: readonly string[]) {
     c,
     { title: `Ship ${orders}?` },
     <form method="post" class="panel">
-      <p>Shipped orders cannot be cancelled. An order that has left the store meanwhile stays as it is.</p>
+      <p>
+        Shipped orders cannot be cancelled. An order that has left the store meanwhile stays as it is.
+        {ids.length === MAX_ORDERS_PER_SHIPMENT &&
+          " More are not shipped at once: ship the others afterwards."}
+      </p>
       <input type="hidden" name="sure" value="true" />
       {ids.map((id) => (
         <input type="hidden" name="ids" value={id} />
@@ -183,8 +201,8 @@ function ShipForm({ total, children }: PropsWithChildren<{ readonly total: numbe
         </button>
         <label class="check" hidden>
           <input type="checkbox" data-tick-all /> All on this page
-          {total > ORDERS_PER_PAGE && `, of ${formatNumber(total)} that match`}
         </label>
+        {total > ORDERS_PER_PAGE && <Check name="all" label={`All ${formatNumber(total)} that match`} />}
       </div>
       {children}
     </form>
