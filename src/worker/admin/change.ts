@@ -2,7 +2,8 @@
  * A change is one batch. The audit row is written only if the change may be made. The statements are data:
  * `make` renders each of them with the condition that this row was written.
  */
-import { SQL, sql } from "drizzle-orm";
+import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
+import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import {
   type Conditional,
   type Database,
@@ -17,7 +18,6 @@ import { audit, isAudited } from "./audit/sql.ts";
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";
 
-type MembersSql = Readonly<Record<string, SQL>>;
 type Versioned = { readonly version: number };
 
 /** The key, plan or order that changes. */
@@ -25,8 +25,8 @@ export type Target<Row, View extends Versioned> = {
   readonly object: string;
   /** The table and the condition of the row without its version, as in `plans where id = …`. */
   readonly row: SQL;
-  /** SQL of the members that the audit log does not show as their columns are stored. */
-  readonly members: MembersSql;
+  /** SQL of the members that the audit log shows. */
+  readonly members: Readonly<Record<string, SQLWrapper>>;
   readonly select: SQL;
   readonly view: (row: Row) => View;
   /** Returns the JSON text of `current` in a 412. Without it: the JSON of the view. */
@@ -76,13 +76,13 @@ export async function make<Row, View extends Versioned, Returned = unknown>(
 ): Promise<ChangeResult<View, Returned>> {
   const db = openDatabase(env.DB);
   const { object, row, members } = target;
-  const replaced = before instanceof SQL ? before : before && selectMembers(before, row, members);
+  const replaced = before instanceof SQL ? before : before && selectMembers(members, row, before);
   const change = { call, object, before: replaced, after };
   const hasVersion = expected === undefined ? sql`true` : sql`version = ${expected}`;
   const isWritten = isAudited(author, change);
   const conditional = statements.map((statement) => render(statement, isWritten));
   const [audited = [], ...results] = await transact<unknown[]>(db, [
-    audit(author, change, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
+    audit(db, author, change, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
     ...(removes ? [target.select, ...conditional] : [...conditional, target.select]),
   ]);
   const [found] = results.splice(removes ? 0 : conditional.length, 1);
@@ -139,35 +139,39 @@ export async function conflictOnMissingLimit<T>(message: string, change: Promise
 }
 
 /** Returns SQL that reads these members of the row as JSON text. */
-export function selectMembers(names: readonly string[], row: SQL, members: MembersSql): SQL {
-  const pairs = names.map((name) => sql`${name}, ${members[name] ?? columnOf(name)}`);
+export function selectMembers(
+  members: Readonly<Record<string, SQLWrapper>>,
+  row: SQL,
+  names: readonly string[] = Object.keys(members),
+): SQL {
+  const named = Object.entries(members).filter(([name]) => names.includes(name));
+  const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
   return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
 }
 
 /** A value or SQL for each member. An undefined value changes nothing. */
-type Values = Readonly<Record<string, unknown>>;
+type Values<Table extends SQLiteTable> = { readonly [Member in keyof Table["$inferInsert"]]?: unknown };
 
-export function insertRow(table: string, values: Values): Conditional {
-  const entries = entriesOf(values);
+export function insertRow<Table extends SQLiteTable>(table: Table, values: Values<Table>): Conditional {
+  const entries = entriesOf(table, values);
   const columns = entries.map(({ column }) => column);
   const row = entries.map(({ value }) => value);
-  const into = sql.identifier(table);
-  return { head: sql`insert into ${into} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)}` };
+  return { head: sql`insert into ${table} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)}` };
 }
 
 /** Sets the values and raises the version. */
-export function updateRow(table: string, id: string, values: Values): Conditional {
-  const assignments = entriesOf(values).map(({ column, value }) => sql`${column} = ${value}`);
-  const set = sql.join([...assignments, sql`version = version + 1`], sql`, `);
-  return { head: sql`update ${sql.identifier(table)} set ${set}`, where: sql`id = ${id}` };
+export function updateRow<Table extends SQLiteTable>(
+  table: Table,
+  id: string,
+  values: Values<Table>,
+): Conditional {
+  const assignments = entriesOf(table, values).map(({ column, value }) => sql`${column} = ${value}`);
+  const head = sql`update ${table} set ${sql.join([...assignments, sql`version = version + 1`], sql`, `)}`;
+  return { head, where: sql`id = ${id}` };
 }
 
-function entriesOf(values: Values) {
-  const set = Object.entries(values).filter(([, value]) => value !== undefined);
-  return set.map(([name, value]) => ({ column: columnOf(name), value: sql`${value}` }));
-}
-
-/** The column of `requestsPerDay` is `requests_per_day`. */
-function columnOf(member: string): SQL {
-  return sql`${sql.identifier(member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))}`;
+function entriesOf(table: SQLiteTable, values: Readonly<Record<string, unknown>>) {
+  return Object.entries(getTableColumns(table)).flatMap(([member, { name }]) =>
+    values[member] === undefined ? [] : [{ column: sql.identifier(name), value: sql`${values[member]}` }],
+  );
 }

@@ -1,13 +1,9 @@
 /** D1: the sessions of the console. */
-import { type SQL, sql } from "drizzle-orm";
+import { and, eq, gt } from "drizzle-orm";
 import type { Database } from "../db/database.ts";
+import { consoleSessions } from "../db/schema.ts";
 
-type ConsoleSession = {
-  readonly name: string | null;
-  readonly tokenHash: string;
-  readonly endsAt: number;
-  readonly seenAt: number;
-};
+type ConsoleSession = typeof consoleSessions.$inferSelect;
 
 /** Finds a session that has not ended and was used after `seenAfterSeconds`. */
 export async function findSession(
@@ -16,21 +12,23 @@ export async function findSession(
   nowSeconds: number,
   seenAfterSeconds: number,
 ): Promise<ConsoleSession | undefined> {
-  return db.get<ConsoleSession | undefined>(sql`
-    select name, token_hash as tokenHash, ends_at as endsAt, seen_at as seenAt from console_sessions
-    where id_hash = ${idHash} and ends_at > ${nowSeconds} and seen_at > ${seenAfterSeconds}`);
+  const { endsAt, seenAt } = consoleSessions;
+  const isLive = and(isSession(idHash), gt(endsAt, nowSeconds), gt(seenAt, seenAfterSeconds));
+  return db.select().from(consoleSessions).where(isLive).get();
 }
 
-export function insertSession(idHash: string, { name, tokenHash, endsAt, seenAt }: ConsoleSession): SQL {
-  return sql`
-    insert into console_sessions (id_hash, name, token_hash, ends_at, seen_at)
-    values (${idHash}, ${name}, ${tokenHash}, ${endsAt}, ${seenAt})`;
+export function insertSession(db: Database, session: ConsoleSession) {
+  return db.insert(consoleSessions).values(session);
 }
 
-export function updateSeenAt(idHash: string, seenAt: number): SQL {
-  return sql`update console_sessions set seen_at = ${seenAt} where id_hash = ${idHash}`;
+export function updateSeenAt(db: Database, idHash: string, seenAt: number) {
+  return db.update(consoleSessions).set({ seenAt }).where(isSession(idHash));
 }
 
-export function deleteSession(idHash: string): SQL {
-  return sql`delete from console_sessions where id_hash = ${idHash}`;
+export function deleteSession(db: Database, idHash: string) {
+  return db.delete(consoleSessions).where(isSession(idHash));
+}
+
+function isSession(idHash: string) {
+  return eq(consoleSessions.idHash, idHash);
 }

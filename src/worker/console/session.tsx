@@ -95,7 +95,7 @@ async function callerOfSession(
 
 async function noteUse(db: Database, idHash: string, now: number): Promise<void> {
   try {
-    await db.run(updateSeenAt(idHash, now));
+    await updateSeenAt(db, idHash, now);
   } catch (thrown) {
     logError("session_use_not_stored", thrown);
   }
@@ -116,8 +116,8 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
       .toBase64({ alphabet: "base64url", omitPadding: true });
     const [idHash, tokenHash] = await Promise.all([hashKey(id), hashKey(id + token.secret)]);
     await transact(db, [
-      deleteSession(await hashKey(getCookie(c, cookie.name) ?? "")), // no session has an empty id
-      insertSession(idHash, { name, tokenHash, endsAt: now + SESSION_SECONDS, seenAt: now }),
+      deleteSession(db, await hashKey(getCookie(c, cookie.name) ?? "")), // no session has an empty id
+      insertSession(db, { idHash, name, tokenHash, endsAt: now + SESSION_SECONDS, seenAt: now }),
     ]);
     setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
     logSignIn(c, "admin_signed_in", callerWith(c, token, name));
@@ -145,7 +145,7 @@ export async function signOut(c: ConsoleContext): Promise<Response> {
   const id = deleteCookie(c, name, options);
   // An invented cookie costs one read, and no statement that writes.
   if (caller !== undefined && id !== undefined) {
-    await openDatabase(c.env.DB).run(deleteSession(await hashKey(id)));
+    await deleteSession(openDatabase(c.env.DB), await hashKey(id));
     logSignIn(c, "admin_signed_out", caller);
   }
   // Chromium keeps whole pages for Back. "cookies" would end the sessions of other ports of this machine, too.

@@ -28,10 +28,13 @@ export function openDatabase(client: Client): Database {
   return drizzle(wrapping as D1Database);
 }
 
+/** SQL text, or a query that drizzle built. */
+export type Statement = SQL | { toSQL(): { sql: string; params: unknown[] } };
+
 /** A statement in parts, so that a change can add its condition to `where`. */
 export type Conditional = { readonly head: SQL; readonly where?: SQL; readonly tail?: SQL };
 
-export function render({ head, where = sql`true`, tail = sql`` }: Conditional, condition: SQL): SQL {
+export function render({ head, where = sql`true`, tail = sql`` }: Conditional, condition: SQL): Statement {
   return sql`${head} where (${where}) and ${condition} ${tail}`;
 }
 
@@ -48,10 +51,10 @@ const dialect = new SQLiteAsyncDialect();
  */
 export async function transact<Rows extends readonly unknown[]>(
   db: Database,
-  statements: { [K in keyof Rows]: SQL },
+  statements: { [K in keyof Rows]: Statement },
 ): Promise<{ [K in keyof Rows]: Rows[K][] }> {
   const prepared = statements.map((statement) => {
-    const { sql, params } = dialect.sqlToQuery(statement);
+    const { sql, params } = "toSQL" in statement ? statement.toSQL() : dialect.sqlToQuery(statement);
     return db.$client.prepare(sql).bind(...params);
   });
   const results = await db.$client.batch(prepared);

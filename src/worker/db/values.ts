@@ -1,4 +1,4 @@
-/** The allowed values of columns such as `status`. The migration checks the same. */
+/** The allowed values of columns such as `status`. Not in schema.ts, because the CLI loads no drizzle. */
 import { DAY_SECONDS } from "../text/time.ts";
 
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;

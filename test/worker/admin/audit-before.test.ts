@@ -116,7 +116,7 @@ describe("`before` of one change", () => {
     await insertOrders({ id, quantity: LONG, complete: true });
     await operator("PATCH", `/orders/${id}`, { quantity: 1, complete: null });
     const { text } = await operator("GET", `/audit?object=${id}`);
-    expect(text).toContain(`"before":{"complete":true,"quantity":${LONG}}`);
+    expect(text).toContain(`"before":{"quantity":${LONG},"complete":true}`);
     expect(text).toContain('"after":{"complete":null,"quantity":1}');
   });
 

@@ -1,23 +1,32 @@
-/** The migrated database has STRICT tables, and allows the values that the code names. */
+/** The migrated database has the columns of the drizzle schema. */
 import { env } from "cloudflare:workers";
+import { is } from "drizzle-orm";
+import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, it } from "vitest";
-import {
-  BAN_CAUSES,
-  KEY_STATUSES,
-  ORDER_STATUSES,
-  STORED_ALERT_TYPES,
-} from "../../../src/worker/db/values.ts";
+import * as schema from "../../../src/worker/db/schema.ts";
+
+const tables = Object.values(schema)
+  .filter((exported) => is(exported, SQLiteTable))
+  .map(getTableConfig);
 
 /** Tables of D1, SQLite and the migrations themselves. */
 const NOT_OURS = /^(_cf_|d1_|sqlite_)/;
 
+async function rows<Row>(query: string, ...bindings: string[]): Promise<Row[]> {
+  const { results } = await env.DB.prepare(query)
+    .bind(...bindings)
+    .all<Row>();
+  return results;
+}
+
 type TableRow = { name: string; strict: number; wr: number };
+type ColumnRow = { name: string; type: string; notnull: number; dflt_value: string | null; pk: number };
 
 async function migratedTables(): Promise<TableRow[]> {
-  const { results } = await env.DB.prepare(
+  const all = await rows<TableRow>(
     "select name, strict, wr from pragma_table_list where schema = 'main' and type = 'table'",
-  ).all<TableRow>();
-  return results.filter(({ name }) => !NOT_OURS.test(name));
+  );
+  return all.filter(({ name }) => !NOT_OURS.test(name));
 }
 
 describe("the migrated database", () => {
@@ -40,16 +49,46 @@ describe("the migrated database", () => {
     ]);
   });
 
-  it.for([
-    ["api_keys", KEY_STATUSES],
-    ["orders", ORDER_STATUSES],
-    ["bans", BAN_CAUSES],
-    ["alerts", STORED_ALERT_TYPES],
-  ] as const)("allows exactly the values of the code in %s", async ([table, allowed], { expect }) => {
-    const row = await env.DB.prepare("select sql from sqlite_schema where name = ?")
-      .bind(table)
-      .first<{ sql: string }>();
-    const listed = row?.sql.match(/(?:status|cause|type)[`"]? in \(([^)]*)\)/i)?.[1] ?? "";
-    expect(listed).toBe(allowed.map((value) => `'${value}'`).join(", "));
+  for (const table of tables) {
+    it(`has ${table.name} as in the schema: columns, types, nullability, defaults, primary key`, async ({
+      expect,
+    }) => {
+      const migrated = await rows<ColumnRow>("select * from pragma_table_info(?)", table.name);
+      expect(
+        migrated.map(({ name, type, notnull, dflt_value, pk }) => ({
+          name,
+          type: type.toLowerCase(),
+          notnull,
+          dflt_value,
+          pk,
+        })),
+      ).toEqual(
+        table.columns.map((column) => ({
+          name: column.name,
+          type: column.getSQLType(),
+          notnull: Number(column.notNull),
+          dflt_value: column.default === undefined ? null : literal(column.default),
+          pk: Number(column.primary),
+        })),
+      );
+    });
+  }
+
+  it("allows exactly the statuses of the code", async ({ expect }) => {
+    for (const [table, allowed] of [
+      ["api_keys", schema.apiKeys.status.enumValues],
+      ["orders", schema.orders.status.enumValues],
+      ["bans", schema.bans.cause.enumValues],
+      ["alerts", schema.alerts.type.enumValues],
+    ] as const) {
+      const [row] = await rows<{ sql: string }>("select sql from sqlite_schema where name = ?", table);
+      const listed = row?.sql.match(/(?:status|cause|type)[`"]? in \(([^)]*)\)/i)?.[1] ?? "";
+      expect(listed, table).toBe(allowed.map((value) => `'${value}'`).join(", "));
+    }
   });
 });
+
+/** As SQLite writes a default back. */
+function literal(value: unknown): string {
+  return typeof value === "string" ? `'${value}'` : String(Number(value)); // a boolean is 0 or 1
+}

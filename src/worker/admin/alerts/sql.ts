@@ -1,6 +1,7 @@
 /** D1: the alerts, which are the outbox of the webhook, and what its receiver answered (ADR-28). */
-import { sql } from "drizzle-orm";
+import { and, desc, getTableColumns, sql } from "drizzle-orm";
 import { type Database, transact } from "../../db/database.ts";
+import { alerts } from "../../db/schema.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 import type { AlertView } from "./schema.ts";
@@ -10,10 +11,7 @@ const BACKOFF_SECONDS = [60, 300, 1_800, 7_200, 18_000, 36_000, 50_400] as const
 /** An alert of this age is given up at its next failure. */
 const GIVE_UP_SECONDS = 3 * DAY_SECONDS;
 
-export type DueAlert = Pick<AlertView, "id" | "type" | "keyId" | "text"> & {
-  readonly at: number;
-  readonly data: string;
-};
+export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
 
 const DUE_ALERT = sql`id, type, key_id as keyId, at, text, data`;
 
@@ -96,14 +94,11 @@ export async function findReceiver(db: Database, address: string): Promise<Recei
     left join alert_receivers r on r.address = ${address}`);
 }
 
-type Time = "nextAttemptAt" | "deliveredAt";
-type AlertRow = Omit<AlertView, "at" | Time> & { readonly at: number } & {
-  readonly [Name in Time]: number | null;
-};
-const STATE = sql`case
-  when delivered_at is not null then 'delivered'
-  when next_attempt_at is null then 'failed'
-  when last_error is not null then 'failing'
+const { data: _, ...SHOWN } = getTableColumns(alerts);
+const STATE = sql<AlertView["state"]>`case
+  when ${alerts.deliveredAt} is not null then 'delivered'
+  when ${alerts.nextAttemptAt} is null then 'failed'
+  when ${alerts.lastError} is not null then 'failing'
   else 'pending' end`;
 
 /** Lists alerts, the newest first. */
@@ -112,11 +107,13 @@ export async function listAlerts(
   state: AlertView["state"] | "all",
   after: Position | undefined,
   maxRows: number,
-): Promise<AlertRow[]> {
-  const isOfState = state === "all" ? sql`true` : sql`${STATE} = ${state}`;
-  const isAfter = after ? sql`(at, id) < (${after.value}, ${after.id})` : sql`true`;
-  return db.all<AlertRow>(sql`
-    select id, type, key_id as keyId, data ->> 'keyName' as keyName, at, text, ${STATE} as state, attempts,
-      next_attempt_at as nextAttemptAt, delivered_at as deliveredAt, last_error as lastError
-    from alerts where ${isOfState} and ${isAfter} order by at desc, id desc limit ${maxRows}`);
+) {
+  const ofState = state === "all" ? undefined : sql`${STATE} = ${state}`;
+  const isAfter = after && sql`(${alerts.at}, ${alerts.id}) < (${after.value}, ${after.id})`;
+  return db
+    .select({ ...SHOWN, keyName: sql<string | null>`${alerts.data} ->> 'keyName'`, state: STATE })
+    .from(alerts)
+    .where(and(ofState, isAfter))
+    .orderBy(desc(alerts.at), desc(alerts.id))
+    .limit(maxRows);
 }

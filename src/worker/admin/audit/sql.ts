@@ -1,8 +1,9 @@
 /** D1: the audit log. A change and its audit row are in one batch, so neither exists without the other. */
-import { and, SQL, sql } from "drizzle-orm";
+import { and, desc, eq, getTableColumns, gte, lt, SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
+import { auditLog } from "../../db/schema.ts";
 import type { AuditCall } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { rfc3339 } from "../../text/time.ts";
@@ -22,14 +23,22 @@ export type Change = {
  * Writes an audit row for each row of `from` that meets `onlyIf`, and returns the ids. The condition and the
  * values can read the columns of `from`. `before` and `after` never have a secret, only its hint.
  */
-export function audit(author: Author, change: Change, onlyIf = sql`true`, from = sql`select true`): SQL {
+export function audit(
+  db: Database,
+  author: Author,
+  change: Change,
+  onlyIf: SQL = sql`true`,
+  from: SQL = sql`select true`,
+) {
   const [before, after] = [change.before, change.after].map((value) =>
     value instanceof SQL ? value : (JSON.stringify(value) ?? null),
   );
-  return sql`
-    insert into audit_log (at, request_id, actor, call, object, before, after)
-    select cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
-      ${change.object}, ${before}, ${after} from (${from}) where ${onlyIf} returning id`;
+  return db
+    .insert(auditLog)
+    .select(sql`
+      select null, cast(${author.at} as integer), ${author.requestId}, ${author.actor}, ${change.call},
+        ${change.object}, ${before}, ${after} from (${from}) where ${onlyIf}`)
+    .returning({ id: auditLog.id });
 }
 
 /** The audit row of a change: a request makes a change of an object once. */
@@ -59,7 +68,7 @@ export function auditedTime(author: Author, change: Pick<Change, "call" | "objec
 const UNDOABLE = ["keys.update", "plans.update", "orders.update", "orders.ship"];
 
 /** Later entries of an object come in order, so one with the same member is soon found. */
-const IS_UNDOABLE = sql`case
+const IS_UNDOABLE = sql<number>`case
   when call = 'orders.load' then exists (select 1 from loads where loads.id = audit_log.id)
   when call like 'orders.%' and not exists (select 1 from orders where orders.id = cast(object as integer)) then false
   else call in ${UNDOABLE} and not exists (
@@ -68,17 +77,13 @@ const IS_UNDOABLE = sql`case
       and json_type(audit_log.after, '$.' || member.key) is not null)
   end`;
 
-type Entry = Omit<AuditView, "at" | "before" | "after" | "undoable"> & {
-  readonly undoable: number;
-  readonly at: number;
-  readonly before: string | null;
-  readonly after: string | null;
-};
-
 /** A plan and an order have no name. */
-const SELECT = sql`
-  select id, at, request_id as requestId, actor, call, object, before, after,
-    (select name from api_keys where api_keys.id = object) as objectName, ${IS_UNDOABLE} as undoable from audit_log`;
+const COLUMNS = {
+  ...getTableColumns(auditLog),
+  objectName: sql<string | null>`(select name from api_keys where id = ${auditLog.object})`,
+  undoable: IS_UNDOABLE,
+};
+type Entry = typeof auditLog.$inferSelect & Pick<AuditView, "objectName"> & { readonly undoable: number };
 
 /** Lists the entries in the order in which they were stored, the newest first. */
 export async function listAudit(
@@ -87,22 +92,27 @@ export async function listAudit(
 ): Promise<v.InferOutput<typeof auditPage>> {
   const { actor, call, object, from, to, limit } = query;
   const after = fromCursor("audit", query.after);
-  const isFound = and(
-    sql`true`,
-    actor === undefined ? undefined : sql`actor = ${actor}`,
-    call === undefined ? undefined : sql`call = ${call}`,
-    object === undefined ? undefined : sql`object = ${object}`,
-    from === undefined ? undefined : sql`at >= ${from}`,
-    to === undefined ? undefined : sql`at < ${to}`,
-    after && sql`id < ${after.id}`,
-  );
-  const rows = await db.all<Entry>(sql`${SELECT} where ${isFound} order by id desc limit ${limit + 1}`);
+  const rows = await db
+    .select(COLUMNS)
+    .from(auditLog)
+    .where(
+      and(
+        actor === undefined ? undefined : eq(auditLog.actor, actor),
+        call === undefined ? undefined : eq(auditLog.call, call),
+        object === undefined ? undefined : eq(auditLog.object, object),
+        from === undefined ? undefined : gte(auditLog.at, from),
+        to === undefined ? undefined : lt(auditLog.at, to),
+        after && sql`${auditLog.id} < ${after.id}`,
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(limit + 1);
   const { shown, last } = pageOf(rows, limit);
   return { audit: shown.map(toView), next: toCursor("audit", last && { value: null, id: String(last.id) }) };
 }
 
 export async function findEntry(db: Database, id: string): Promise<AuditView | undefined> {
-  const entry = await db.get<Entry | undefined>(sql`${SELECT} where id = ${id}`);
+  const entry = await db.select(COLUMNS).from(auditLog).where(sql`${auditLog.id} = ${id}`).get();
   return entry && toView(entry);
 }
 
@@ -116,9 +126,14 @@ export async function listChangesOf(
   after: Position | undefined,
   maxRows: number,
 ): Promise<AuditView[]> {
-  const isAfter = after ? sql`(at, printf('%016d', id)) < (${after.value}, ${after.id})` : sql`true`;
-  const rows = await db.all<Entry>(sql`
-    ${SELECT} where object = ${object} and ${isAfter} order by at desc, id desc limit ${maxRows}`);
+  const isAfter =
+    after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
+  const rows = await db
+    .select(COLUMNS)
+    .from(auditLog)
+    .where(and(eq(auditLog.object, object), isAfter))
+    .orderBy(desc(auditLog.at), desc(auditLog.id))
+    .limit(maxRows);
   return rows.map(toView);
 }
 

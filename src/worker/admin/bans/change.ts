@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { bans } from "../../db/schema.ts";
 import { alertStatements } from "../../key/alerts.ts";
 import type { NewAlert } from "../../key/alerts-sql.ts";
 import { unavailable } from "../../platform/errors.ts";
@@ -36,7 +37,7 @@ export async function banKey(
     after: { ban: id, cause, reason, endsAt: rfc3339(endsAt) },
     statements: [
       ...replaceLiveBans(keyId, ban, author),
-      insertRow("bans", ban),
+      insertRow(bans, ban),
       ...alertStatements(env, keyId, alertOfSet(ban, author.actor)),
     ],
   });

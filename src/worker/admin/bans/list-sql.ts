@@ -1,11 +1,12 @@
 /** D1: pages of bans for the admin API, live, past or all. */
-import { and, sql } from "drizzle-orm";
+import { and, desc, eq, not, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
+import { apiKeys, bans } from "../../db/schema.ts";
 import { foldCase } from "../../text/text.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { BanView, banQuery, ListedBan } from "./schema.ts";
-import { BAN_ROW, type BanRow, isLive, toBanView } from "./sql.ts";
+import { isLive, toBanView } from "./sql.ts";
 
 type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "owner">> &
   Pick<v.InferOutput<typeof banQuery>, "state">;
@@ -15,13 +16,11 @@ type BanWithPosition = Pick<ListedBan, "owner" | "keyVersion"> & {
   readonly position: Position<number>;
 };
 
-type Found = BanRow & Pick<ListedBan, "keyName" | "owner" | "keyVersion"> & { readonly value: number };
-
 /** A list is sorted by when each ban began, will end, or ended. The latest ban is the first. */
 const POSITIONS = {
-  start: sql`started_at`,
-  end: sql`ends_at`,
-  "past end": sql`coalesce(lifted_at, ends_at)`,
+  start: sql<number>`${bans.startedAt}`,
+  end: sql<number>`${bans.endsAt}`,
+  "past end": sql<number>`coalesce(${bans.liftedAt}, ${bans.endsAt})`,
 };
 
 function orderOf({ state }: BanFilter): keyof typeof POSITIONS {
@@ -58,19 +57,22 @@ export async function selectBans(
 ): Promise<BanWithPosition[]> {
   const { state, key, owner } = filter;
   const value = POSITIONS[orderOf(filter)];
-  const isFound = and(
-    { all: sql`true`, live: isLive(nowSeconds), past: sql`not ${isLive(nowSeconds)}` }[state],
-    key === undefined ? undefined : sql`key_id = ${key}`,
-    owner === undefined ? undefined : sql`k.owner_key = ${foldCase(owner)}`,
-    after && sql`(${value}, bans.id) < (${after.value}, ${after.id})`,
-  );
-  const rows = await db.all<Found>(sql`
-    select ${BAN_ROW}, k.name as keyName, coalesce(k.owner_name, k.owner_email) as owner, k.version as keyVersion, ${value} as value
-    from bans left join api_keys k on k.id = key_id where ${isFound} order by value desc, bans.id desc limit ${maxRows}`);
-  return rows.map(({ keyName, owner, keyVersion, value, ...row }) => ({
-    owner,
-    keyVersion,
+  const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];
+  const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
+  const ofOwner = owner === undefined ? undefined : eq(apiKeys.ownerKey, foldCase(owner));
+  const isAfter = after && sql`(${value}, ${bans.id}) < (${after.value}, ${after.id})`;
+  const rows = await db
+    .select({ row: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version, value })
+    .from(bans)
+    .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
+    .where(and(ofState, ofKey, ofOwner, isAfter))
+    .orderBy(desc(value), desc(bans.id))
+    .limit(maxRows);
+  return rows.map(({ row, keyName, value, ...listed }) => ({
+    ...listed,
     ban: toBanView(row, keyName, nowSeconds),
     position: { value, id: row.id },
   }));
 }
+
+const OWNER = sql<string | null>`coalesce(${apiKeys.ownerName}, ${apiKeys.ownerEmail})`;

@@ -1,22 +1,16 @@
 /** D1: the bans of keys, and the ban that the limiter of a key applies. */
-import { type SQL, sql } from "drizzle-orm";
+import { gt, isNull, type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Conditional, type Database, rfc3339Sql } from "../../db/database.ts";
+import { apiKeys, bans } from "../../db/schema.ts";
 import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { updateRow } from "../change.ts";
 import type { BanView } from "./schema.ts";
 
-type Time = "startedAt" | "endsAt";
-export type BanRow = Omit<BanView, Time | "keyName" | "liftedAt" | "live"> & {
-  readonly [Name in Time]: number;
-} & { readonly liftedAt: number | null };
-
-/** The columns of a `BanRow`. */
-export const BAN_ROW = sql`bans.id, key_id as keyId, cause, reason, strikes, started_at as startedAt, ends_at as endsAt,
-  lifted_at as liftedAt, lifted_by as liftedBy`;
+export type BanRow = typeof bans.$inferSelect;
 
 export function isLive(nowSeconds: number): SQL {
-  return sql`(ends_at > ${nowSeconds} and lifted_at is null)`;
+  return sql`(${gt(bans.endsAt, nowSeconds)} and ${isNull(bans.liftedAt)})`;
 }
 
 /**
@@ -36,12 +30,14 @@ export function replaceLiveBans(
       select id from bans where ${live} and cause = 'strikes' order by started_at desc limit 1), pardoned_ban_id)`,
   };
   return [
-    updateRow("api_keys", keyId, values),
+    updateRow(apiKeys, keyId, values),
     // The ban may have begun by a clock that is ahead of this one.
     {
       head: sql`update bans set lifted_at = max(started_at, ${at}), lifted_by = ${actor}`,
       where: live,
-      tail: sql`returning ${BAN_ROW}`,
+      tail: sql`
+        returning id, key_id as keyId, cause, reason, strikes, started_at as startedAt, ends_at as endsAt,
+          lifted_at as liftedAt, lifted_by as liftedBy`,
     },
   ];
 }
@@ -60,7 +56,7 @@ export function selectLiveBanSummary(keyId: string, nowSeconds: number): SQL {
 }
 
 export function ofKeyAndLive(keyId: string, nowSeconds: number): SQL {
-  return sql`key_id = ${keyId} and ${isLive(nowSeconds)}`;
+  return sql`key_id = ${keyId} and ends_at > ${nowSeconds} and lifted_at is null`;
 }
 
 export type SetBan = { readonly endsAt: number; readonly reason: string };

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
+import { apiKeys, keySecrets } from "../../db/schema.ts";
 import { markOutdated } from "../../key/outdated-keys-sql.ts";
 import { conflict, invalidMembers, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
@@ -45,7 +46,7 @@ export const REVOKED = "The key is revoked, which is permanent.";
 type NewKey = v.InferOutput<typeof newKey>;
 type KeyUpdate = v.InferOutput<typeof keyUpdate>;
 type UpdatedKey = v.InferOutput<typeof updatedKey>;
-type KeyChanges = Omit<KeyUpdate, "disabled"> & { readonly status?: "active" | "disabled" };
+type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
 type KeyText = "name" | "ownerName" | "ownerEmail" | "note";
 
 export async function issueKey(
@@ -69,8 +70,8 @@ export async function issueKey(
       call: "keys.create",
       after: { ...toAuditFields(fields), hint: row.hint },
       statements: [
-        insertRow("api_keys", { ...fields, ...foldedOf(fields), id, createdAt: author.at }),
-        insertRow("key_secrets", row),
+        insertRow(apiKeys, { ...fields, ...foldedOf(fields), id, createdAt: author.at }),
+        insertRow(keySecrets, row),
       ],
     },
   );
@@ -98,7 +99,7 @@ export async function updateKey(input: ChangeInput<KeyUpdate>): Promise<UpdatedK
     // The version ends the repetition: text that is not UTF-8 equals nothing that was read.
     onlyIf: sql`(version = ${before.version} or (name, owner_name, owner_email, note)
       is (${before.name}, ${before.ownerName}, ${before.ownerEmail}, ${before.note}))`,
-    statements: [updateRow("api_keys", id, written)],
+    statements: [updateRow(apiKeys, id, written)],
   });
   const { now, isMade } = await conflictOnMissingLimit(LIMITS_LOST, updated);
   if (!isMade) return updateKey(input);
@@ -107,7 +108,7 @@ export async function updateKey(input: ChangeInput<KeyUpdate>): Promise<UpdatedK
 }
 
 /** Returns the columns that a search and the sums of an owner compare. */
-function foldedOf({ name, ownerName, ownerEmail, note }: Pick<KeyChanges, KeyText>) {
+function foldedOf({ name, ownerName, ownerEmail, note }: Pick<KeyChanges, KeyText>): KeyChanges {
   const search = [name, ownerName, ownerEmail, note].map((text) => foldForSearch(text ?? "")).join("\n");
   return { search, ownerKey: foldCase(ownerName ?? ownerEmail ?? "") };
 }
@@ -147,7 +148,7 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
     call: "keys.limit_temporarily",
     before: ["temporaryLimits"],
     after: { requestsPerMinute, requestsPerDay, until, reason },
-    statements: [updateRow("api_keys", id, columns)],
+    statements: [updateRow(apiKeys, id, columns)],
   });
   const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
   logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
@@ -188,7 +189,7 @@ export async function endTemporaryLimits(input: ChangeInput): Promise<UpdatedKey
     call: "keys.end_temporary_limits",
     before: ["temporaryLimits"],
     onlyIf: sql`temporary_until > ${author.at}`,
-    statements: [updateRow("api_keys", id, none)],
+    statements: [updateRow(apiKeys, id, none)],
   });
   return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
@@ -215,12 +216,12 @@ export async function rotateKey(
     before: ["hints"],
     after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
     statements: [
-      insertRow("key_secrets", row),
+      insertRow(keySecrets, row),
       {
         head: sql`update key_secrets set expires_at = ${end}`,
         where: sql`key_id = ${id} and hash <> ${row.hash} and (expires_at is null or expires_at > ${end})`,
       },
-      updateRow("api_keys", id, {}),
+      updateRow(apiKeys, id, {}),
     ],
   });
   return { ...now, effective: await refreshAtOnce(env, { key: id }), key };
@@ -237,18 +238,18 @@ export async function retireSecret(input: ChangeInput & { readonly partId: strin
   const isNamed = sql`substr(hash, 1, ${SECRET_ID_CHARS}) = ${secretId}`;
   const named = sql`key_secrets where key_id = ${id} and ${isNamed}`;
   const valid = sql`key_secrets where key_id = ${id} and (expires_at is null or expires_at > unixepoch())`;
-  const members = { secret: sql`${secretId}`, expiresAt: rfc3339Sql(sql`expires_at`) };
+  const members = { secret: sql`${secretId}`, hint: sql`hint`, expiresAt: rfc3339Sql(sql`expires_at`) };
   const call = "keys.retire";
   const end = auditedTime(author, { call, object: id }, "expiresAt");
   const { now, isMade } = await make(input, changeableKey(input), {
     call,
-    before: selectMembers(["secret", "hint", "expiresAt"], named, members),
+    before: selectMembers(members, named),
     after: sql`json_object('expiresAt', ${rfc3339Sql(sql`unixepoch()`)})`,
     onlyIf: sql`exists (select 1 from ${valid} and ${isNamed})
       and exists (select 1 from ${valid} and not ${isNamed})`,
     statements: [
       { head: sql`update key_secrets set expires_at = ${end}`, where: sql`key_id = ${id} and ${isNamed}` },
-      updateRow("api_keys", id, {}),
+      updateRow(apiKeys, id, {}),
     ],
   });
   // Asks D1 again, because the secret may have ended by D1's clock only.
@@ -266,7 +267,7 @@ export async function revokeKey(input: ChangeInput): Promise<UpdatedKey> {
     before: ["status"],
     after: { status: "revoked" },
     onlyIf: sql`status <> 'revoked'`,
-    statements: [updateRow("api_keys", id, { status: "revoked" })],
+    statements: [updateRow(apiKeys, id, { status: "revoked" })],
   });
   return { ...now, effective: await refreshAtOnce(env, { key: id }) };
 }
@@ -280,7 +281,7 @@ export async function refreshKeys(
   if (id !== undefined) await requireKey(db, id);
   const keys = id === undefined ? "all" : { key: id };
   const call = id === undefined ? "keys.refresh_all" : "keys.refresh";
-  await transact(db, [audit(author, { call, object: id ?? "keys" }), markOutdated(keys)]);
+  await transact(db, [audit(db, author, { call, object: id ?? "keys" }), markOutdated(keys)]);
   return { outdated: await refreshLimiters(env, keys, MAX_KEYS_AT_ONCE) };
 }
 

@@ -1,6 +1,7 @@
 /** D1: reads keys in the form that the admin API shows. */
-import { type SQL, sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
+import { apiKeys } from "../../db/schema.ts";
 import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { requireTarget, type Target } from "../change.ts";
@@ -42,6 +43,7 @@ export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyVie
 const MAY_CANCEL = sql`iif(may_cancel, 'true', 'false')`;
 
 const AUDITED = {
+  ...getTableColumns(apiKeys),
   mayCancel: sql`json(${MAY_CANCEL})`,
   temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
   expiresAt: rfc3339Sql(sql`expires_at`),

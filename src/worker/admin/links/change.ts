@@ -2,6 +2,7 @@
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase, render, rfc3339Sql, transact } from "../../db/database.ts";
+import { ownerLinks } from "../../db/schema.ts";
 import { alertStatements } from "../../key/alerts.ts";
 import { hashKey, MacKeys } from "../../key/mac.ts";
 import { mintUnsignedCode } from "../../key/owner-code.ts";
@@ -15,7 +16,7 @@ import type { Input } from "../call.ts";
 import { type ChangeInput, insertRow } from "../change.ts";
 import { randomBytes } from "../keys/mint.ts";
 import type { issuedLink, LinkView, newLink } from "./schema.ts";
-import { findOwner, LINK_ROW, type LinkRow, linkIdOf, toLinkView } from "./sql.ts";
+import { findOwner, type LinkRow, linkIdOf, toLinkView } from "./sql.ts";
 
 export async function createLink({
   env,
@@ -34,7 +35,9 @@ export async function createLink({
   const hash = await hashKey(code);
   const row: LinkRow = {
     id: linkIdOf(hash),
+    hash,
     owner,
+    ownerKey: foldCase(owner),
     createdAt: author.at,
     createdBy: author.actor,
     endsAt: author.at + body.days * DAY_SECONDS,
@@ -54,10 +57,8 @@ export async function createLink({
     data: { link: row.id, ownerEmail, endsAt, madeBy: author.actor },
   });
   await transact(db, [
-    audit(author, change),
-    ...[insertRow("owner_links", { ...row, hash, ownerKey: foldCase(owner) }), ...alerts].map((statement) =>
-      render(statement, isMade),
-    ),
+    audit(db, author, change),
+    ...[insertRow(ownerLinks, row), ...alerts].map((statement) => render(statement, isMade)),
   ]);
   if (alerts.length > 0) deliverSoon(env);
   return { ...toLinkView(row), link: `${origin}/owner#${code}` };
@@ -76,10 +77,10 @@ export async function revokeLink({
     before: sql`(select json_object('owner', owner, 'endsAt', ${rfc3339Sql(sql`ends_at`)}) from owner_links where id = ${id})`,
   } as const;
   const [, [row]] = await transact<[unknown, LinkRow]>(db, [
-    audit(author, change, sql`exists (select 1 from owner_links where id = ${id})`),
+    audit(db, author, change, sql`exists (select 1 from owner_links where id = ${id})`),
     sql`
       delete from owner_links where id = ${id} and ${isAudited(author, change)}
-      returning ${LINK_ROW}`,
+      returning id, hash, owner, owner_key as ownerKey, created_at as createdAt, created_by as createdBy, ends_at as endsAt`,
   ]);
   if (row === undefined) throw notFound("No link has this id. It has ended, or it was revoked.");
   return toLinkView(row);

@@ -1,16 +1,13 @@
 /** D1: the links of owners' pages. */
-import { sql } from "drizzle-orm";
+import { and, desc, eq, gt, sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
+import { ownerLinks } from "../../db/schema.ts";
 import { foldCase } from "../../text/text.ts";
 import { rfc3339 } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 import type { LinkView } from "./schema.ts";
 
-type Time = "createdAt" | "endsAt";
-export type LinkRow = Omit<LinkView, Time> & { readonly [Name in Time]: number };
-
-/** The columns of a `LinkRow`. */
-export const LINK_ROW = sql`id, owner, created_at as createdAt, created_by as createdBy, ends_at as endsAt`;
+export type LinkRow = typeof ownerLinks.$inferSelect;
 
 /** The first 64 bits of the hash name a link. */
 export function linkIdOf(hash: string): string {
@@ -23,9 +20,12 @@ export async function findLiveLink(
   hash: string,
   nowSeconds: number,
 ): Promise<LinkRow | undefined> {
-  return db.get<LinkRow | undefined>(sql`
-    select ${LINK_ROW} from owner_links
-    where id = ${linkIdOf(hash)} and hash = ${hash} and ends_at > ${nowSeconds}`);
+  const isFound = and(eq(ownerLinks.id, linkIdOf(hash)), eq(ownerLinks.hash, hash));
+  return db
+    .select()
+    .from(ownerLinks)
+    .where(and(isFound, gt(ownerLinks.endsAt, nowSeconds)))
+    .get();
 }
 
 export type Owner = { readonly owner: string; readonly ownerEmail: string | null; readonly keyId: string };
@@ -46,13 +46,21 @@ export async function listLinks(
   maxRows: number,
   nowSeconds: number,
 ): Promise<LinkRow[]> {
-  const isOfOwner = owner === undefined ? sql`true` : sql`owner_key = ${foldCase(owner)}`;
-  const isAfter = after ? sql`(created_at, id) < (${after.value}, ${after.id})` : sql`true`;
-  return db.all<LinkRow>(sql`
-    select ${LINK_ROW} from owner_links where ends_at > ${nowSeconds} and ${isOfOwner} and ${isAfter}
-    order by created_at desc, id desc limit ${maxRows}`);
+  const isAfter = after && sql`(${ownerLinks.createdAt}, ${ownerLinks.id}) < (${after.value}, ${after.id})`;
+  return db
+    .select()
+    .from(ownerLinks)
+    .where(
+      and(
+        gt(ownerLinks.endsAt, nowSeconds),
+        owner === undefined ? undefined : eq(ownerLinks.ownerKey, foldCase(owner)),
+        isAfter,
+      ),
+    )
+    .orderBy(desc(ownerLinks.createdAt), desc(ownerLinks.id))
+    .limit(maxRows);
 }
 
-export function toLinkView(row: LinkRow): LinkView {
+export function toLinkView({ hash: _, ownerKey: __, ...row }: LinkRow): LinkView {
   return { ...row, createdAt: rfc3339(row.createdAt), endsAt: rfc3339(row.endsAt) };
 }

@@ -1,6 +1,7 @@
 /** D1: how many keys and live bans there are. */
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
+import { bans } from "../../db/schema.ts";
 import { isLive } from "../bans/sql.ts";
 import { statusAt } from "../keys/sql.ts";
 
@@ -14,6 +15,6 @@ export async function countKeysByStatus(db: Database, nowSeconds: number): Promi
 
 export async function countLiveBansByCause(db: Database, nowSeconds: number): Promise<Count[]> {
   return db.all<Count>(
-    sql`select cause as label, count(*) as count from bans where ${isLive(nowSeconds)} group by 1`,
+    sql`select cause as label, count(*) as count from ${bans} where ${isLive(nowSeconds)} group by 1`,
   );
 }

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, transact } from "../../db/database.ts";
+import { orders } from "../../db/schema.ts";
 import { ORDER_STATUSES, UNSHIPPED } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import type { AuditView } from "../audit/schema.ts";
@@ -25,7 +26,7 @@ export async function updateOrder(input: ChangeInput<v.InferOutput<typeof orderU
     before: Object.keys(changes),
     after: changes,
     onlyIf: sql`(${allowBackwards} or status in (select value from json_each(${JSON.stringify(earlier)})))`,
-    statements: [updateRow("orders", id, changes)],
+    statements: [updateRow(orders, id, changes)],
   });
   if (isMade) return now;
   // The console and the command show the text too, so the text names no member.
@@ -56,7 +57,7 @@ export async function shipOrders({
   } as const;
   const [found] = await transact<[Found, unknown, unknown]>(db, [
     sql`select sent.id, status from ${sent} sent left join orders on orders.id = cast(sent.id as integer)`,
-    audit(author, change, sql`true`, leaving),
+    audit(db, author, change, sql`true`, leaving),
     sql`
       update orders set status = 'shipped', version = version + 1
       where id in (select cast(id as integer) from (${leaving}))`,
@@ -100,7 +101,7 @@ export async function undoShipment(
     ...(isDryRun
       ? []
       : [
-          audit(author, change, sql`true`, sql`select id, was from ${sent} where ${isUndone}`),
+          audit(db, author, change, sql`true`, sql`select id, was from ${sent} where ${isUndone}`),
           sql`
             update orders set status = json_extract(after, '$.status'), version = version + 1
             from (select object, after from ${rowsOf(author, change.call)})

@@ -27,7 +27,7 @@ export async function runLoad(
   const after = sql`json_object('file', ${query.file ?? null}, 'load', ${load}, 'inserted', inserted, 'updated', updated,
     'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', json(${statuses}))`;
   const change = { call: "orders.load", object: "orders", after } as const;
-  const entry = audit(author, change, sql`inserted + updated > 0`, figures);
+  const entry = audit(db, author, change, sql`inserted + updated > 0`, figures);
   const [[found] = []] = await transact<LoadFigures[]>(db, [
     sql`select inserted, updated, unchanged, cancelled, kept from (${figures})`,
     ...(query["dry-run"] ? [] : [entry, keep(fates, load, author.at), upsert(fates)]),

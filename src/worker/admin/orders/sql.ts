@@ -1,7 +1,8 @@
 /** D1: finds and lists orders with their status, and lists cancelled orders. */
-import { type SQL, sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
+import { orders } from "../../db/schema.ts";
 import type { ORDER_STATUSES } from "../../db/values.ts";
 import { notFound } from "../../platform/errors.ts";
 import { isInt64 } from "../../text/int64.ts";
@@ -33,7 +34,7 @@ export function orderTarget(orderId: string): Target<OrderText, OrderText> {
   return {
     object: orderId,
     row: sql`orders where id = ${orderId}`,
-    members: { complete: COMPLETE_JSON },
+    members: { ...getTableColumns(orders), complete: COMPLETE_JSON },
     select: sql`select ${ORDER_TEXT} from orders where id = ${orderId}`,
     view: (order) => order,
     json: ({ json }) => json,

@@ -67,7 +67,7 @@ async function undoBatch(
     ...(isDryRun
       ? []
       : [
-          audit(author, change, sql`restored + removed > 0`, figures),
+          audit(db, author, change, sql`restored + removed > 0`, figures),
           sql`
             update orders set pet_id = was.pet_id, quantity = was.quantity, ship_date = was.ship_date,
               complete = was.complete, status = was.status, version = orders.version + 1

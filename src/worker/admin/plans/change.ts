@@ -1,6 +1,7 @@
 /** Changes a plan's limits, and refreshes the limiters of the plan's keys. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
+import { plans } from "../../db/schema.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { counted, formatNumber, formatTime, planName } from "../../text/format.ts";
 import { type ChangeInput, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
@@ -19,7 +20,7 @@ export async function updatePlan(input: ChangeInput<PlanUpdate>): Promise<v.Infe
     before: Object.keys(body),
     after: body,
     // The database refuses to remove a limit that a key relies on.
-    statements: [updateRow("plans", id, { ...body, alertPercents: jsonOf(body.alertPercents) })],
+    statements: [updateRow(plans, id, { ...body, alertPercents: jsonOf(body.alertPercents) })],
   });
   const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
   return { ...now, effective: await refreshAtOnce(env, { plan: id }) };

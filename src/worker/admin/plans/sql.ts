@@ -1,6 +1,7 @@
 /** D1: the plans and their limits. */
-import { sql } from "drizzle-orm";
+import { eq, getTableColumns, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
+import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../text/time.ts";
 import type { Target } from "../change.ts";
 import { admittedOn } from "../keys/sql.ts";
@@ -29,7 +30,7 @@ export function planTarget(id: string): Target<PlanRow, PlanView> {
   return {
     object: id,
     row: sql`plans where id = ${id}`,
-    members: { alertPercents: sql`json(alert_percents)` },
+    members: { ...getTableColumns(plans), alertPercents: sql`json(alert_percents)` },
     select: sql`${SELECT} where id = ${id}`,
     view: toPlanView,
     missing: "No plan has this id.",
@@ -37,7 +38,11 @@ export function planTarget(id: string): Target<PlanRow, PlanView> {
 }
 
 export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {
-  return db.get<PlanRow | undefined>(sql`${SELECT} where id = ${id}`);
+  return db
+    .select({ requestsPerMinute: plans.requestsPerMinute, requestsPerDay: plans.requestsPerDay })
+    .from(plans)
+    .where(eq(plans.id, id))
+    .get();
 }
 
 /** Counts the keys of the plan that have no limits of their own. */
@@ -45,9 +50,11 @@ export async function findRelyingKeys(
   db: Database,
   id: string,
 ): Promise<{ readonly [K in keyof PlanLimits]: number }> {
-  const row = await db.get<{ readonly [K in keyof PlanLimits]: number } | undefined>(sql`
-    select keys_without_minute_limit as requestsPerMinute, keys_without_day_limit as requestsPerDay
-    from plans where id = ${id}`);
+  const row = await db
+    .select({ requestsPerMinute: plans.keysWithoutMinuteLimit, requestsPerDay: plans.keysWithoutDayLimit })
+    .from(plans)
+    .where(eq(plans.id, id))
+    .get();
   return row ?? { requestsPerMinute: 0, requestsPerDay: 0 };
 }
 

@@ -120,7 +120,7 @@ async function changeKeys(
     ...(query["dry-run"]
       ? []
       : [
-          audit(author, change, sql`reason is null and ${isAllowed}`, found),
+          audit(db, author, change, sql`reason is null and ${isAllowed}`, found),
           sql`
             update api_keys set ${member} = after ->> ${column}, version = version + 1
             from (select object, after from ${rowsOf(author, call)}) where api_keys.id = object`,
