@@ -1,7 +1,9 @@
 /** Makes a command of each call of the admin API. The members of the query and the body are its options. */
+
 import { type Command, Option } from "commander";
 import type { ChangedKeys } from "../worker/admin/keys/schema.ts";
 import { describeProblems } from "../worker/text/check-schema.ts";
+import { capital } from "../worker/text/format.ts";
 import { call as send } from "./api.ts";
 import { confirm, count, durationOf, requireTerminal, seconds, wholeNumber } from "./arguments.ts";
 import { type Call, type Member, readReference } from "./calls.ts";
@@ -285,10 +287,6 @@ async function runForKeys(session: Session, command: Command, call: Call): Promi
   const answer = await send<ChangedKeys>(session.access, call.line, isDryRun ? dryRun : { json });
   show(session, answer, () => sentencesAfter(call.id, answer.body, members));
   if (isDryRun) session.io.stderr.write(DRY_RUN);
-}
-
-function capital(noun: string): string {
-  return noun.charAt(0).toUpperCase() + noun.slice(1);
 }
 
 /** Returns the given members in the form of the API. */

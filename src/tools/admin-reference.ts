@@ -1,9 +1,11 @@
 /** Makes the OpenAPI document of the admin API from its calls. */
+
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from "@valibot/to-json-schema";
 import type * as v from "valibot";
 import { type Call, hasEtag, isConditional, onlyReads, routeOf } from "../worker/admin/call.ts";
 import { CALLS, NAMED_SCHEMAS, TAGS } from "../worker/admin/calls.ts";
 import { ERROR_STATUS, type ErrorCode } from "../worker/platform/error-codes.ts";
+import { capital } from "../worker/text/format.ts";
 
 type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 /** JSON.stringify leaves out members that are undefined. */
@@ -80,7 +82,7 @@ function operationOf(call: Call): JsonObject {
   const headers = [...(isConditional(call) ? ["IfMatch"] : []), ...(isChange ? ["Operator"] : [])];
   return {
     operationId: id,
-    tags: [titleOf(id.split(".")[0] ?? "")],
+    tags: [capital(id.split(".")[0] ?? "")],
     summary,
     description,
     ...(asks !== undefined && { "x-asks": asks }),
@@ -103,10 +105,6 @@ function operationOf(call: Call): JsonObject {
       ...errorsOf(call, isChange, names.length > 0),
     },
   };
-}
-
-function titleOf(tag: string): string {
-  return tag.charAt(0).toUpperCase() + tag.slice(1);
 }
 
 function pathParameter(name: string): JsonObject {
@@ -218,7 +216,7 @@ const DOCUMENTATION = {
   },
   servers: [{ url: "{{origin}}" }],
   security: [{ adminToken: [] }, { access: [] }],
-  tags: Object.entries(TAGS).map(([name, description]) => ({ name: titleOf(name), description })),
+  tags: Object.entries(TAGS).map(([name, description]) => ({ name: capital(name), description })),
   components: {
     securitySchemes: {
       adminToken: {

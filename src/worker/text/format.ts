@@ -57,5 +57,9 @@ export function formatRelative(iso: string, nowMs: number): string {
 
 /** The name of the plan with this id: `Pro`. Sentences and pages name plans, calls and options have ids. */
 export function planName(id: string): string {
-  return id.charAt(0).toUpperCase() + id.slice(1);
+  return capital(id);
+}
+
+export function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,7 +1,7 @@
 /** The calls about usage: of a range by hour, day, key, owner or plan, and of one key. */
 import { call } from "../call.ts";
-import { keyUsageTable, usageTable } from "./csv.ts";
-import { keyUsageAnswer, keyUsageQuery, usageAnswer, usageQuery } from "./schema.ts";
+import { columnsOf } from "../http/csv.ts";
+import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
 import { findUsage, findUsageOfKey } from "./service.ts";
 
 const RANGE = {
@@ -45,8 +45,13 @@ export const usageCalls = {
       },
     },
 
-    table: usageTable,
     run: ({ env, query }) => findUsage(env, query),
+    table: ({ by, from, rows, next }) => ({
+      file: `usage-by-${by}-${from.slice(0, 10)}`,
+      columns: columnsOf(USAGE_ROWS[by]),
+      rows,
+      next,
+    }),
   }),
 };
 
@@ -77,7 +82,11 @@ export const keyUsageCalls = {
       },
     },
 
-    table: keyUsageTable,
     run: ({ env, id, query }) => findUsageOfKey(env, id, query),
+    table: ({ keyId, by, from, rows }) => ({
+      file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
+      columns: columnsOf(USAGE_ROWS[by]),
+      rows,
+    }),
   }),
 };

@@ -7,6 +7,7 @@ import { type AlertView, alertQuery, type ReceiverView } from "../../../admin/al
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { ALERT_STATES } from "../../../db/values.ts";
+import { capital } from "../../../text/format.ts";
 import { addressOf, DONE, doneAddress, formOf, isDone, queryOf } from "../../kit/forms.ts";
 import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
@@ -48,7 +49,7 @@ async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQu
       {receiver === null ? <NoWebhook /> : <Receiver c={c} receiver={receiver} />}
       <Presets
         links={(["all", ...ALERT_STATES] as const).map((state) => [
-          state.charAt(0).toUpperCase() + state.slice(1),
+          capital(state),
           addressOf(PATH, { state }),
           state === query.state,
         ])}
