@@ -13,7 +13,6 @@ const LABELS: Readonly<Record<string, string>> = {
   "allow-backwards": "Let a status go back, as from shipped to pending",
   "allow-rounded": "Load numbers that a program may have rounded",
   call: "Change",
-  "dry-run": "Dry run: count only",
   expiresAt: "Expires",
   expiringBefore: "Expires before",
   graceSeconds: "Old secrets",

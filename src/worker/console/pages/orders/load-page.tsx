@@ -69,11 +69,13 @@ export const loadPages = new Hono<AppEnv>()
             accept=".json,.ndjson,.jsonl,.csv,.tsv,.txt,application/json,text/csv,text/plain"
           />
         </div>
-        <Fields
-          schema={fileLoad}
-          names={["dry-run", "restore-cancelled", "allow-backwards", "allow-rounded"]}
-        />
-        <Submit tone="primary">Load</Submit>
+        <Fields schema={fileLoad} names={["restore-cancelled", "allow-backwards", "allow-rounded"]} />
+        <div class="row">
+          <button type="submit" class="button primary" name="dry-run" value="true">
+            Check the file (dry run)
+          </button>
+          <Submit>Load</Submit>
+        </div>
       </form>,
     );
   })
