@@ -95,7 +95,7 @@ async function watch({ id }: TestKey): Promise<void> {
   });
 }
 
-describe("an alert of a ban", () => {
+describe("an alert of a ban or a link", () => {
   it("that an operator set or lifted is sent at once, signed, with ids, figures and a sentence", async ({
     expect,
   }) => {
@@ -131,6 +131,17 @@ describe("an alert of a ban", () => {
     await lift(id);
     await cron();
     expect(receiver.received).toHaveLength(2);
+  });
+
+  it("that an owner's link was made is sent at once, without the link itself", async ({ expect }) => {
+    const key = { name: "mail", plan: "free", ownerName: "Mail" };
+    await operator("POST", "/keys", key);
+    await operator("POST", "/keys", { ...key, ownerEmail: "ops@mail.example" });
+    const { id, link } = (await operator("POST", "/links", { owner: "Mail", days: 7 })).body;
+    const [sent] = await received(1);
+    const data = { link: id, ownerEmail: "ops@mail.example", madeBy: "mo" };
+    expect(sent?.body).toMatchObject({ type: "owner.link", data });
+    expect(JSON.stringify(sent)).not.toContain(String(link).split("#")[1]);
   });
 
   it("that began for strikes is sent by the limiter, once however often it reports", async ({ expect }) => {

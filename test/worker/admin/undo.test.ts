@@ -4,15 +4,15 @@ import { describe, it } from "vitest";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../../src/worker/db/values.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, startApp } from "../../support/worker.ts";
-import { operatorOf } from "./admin-support.ts";
+import { operatorOf, writingAfter } from "./admin-support.ts";
 
 const app = startApp();
 const operator = operatorOf(app);
 
-async function undo(object: string) {
+async function undo(object: string, by = operator) {
   const select = env.DB.prepare("select max(id) as id from audit_log where object = ?");
   const id = await select.bind(object).first<number>("id");
-  return (body?: unknown, query = "") => operator("POST", `/audit/${id}/undo${query}`, body);
+  return (body?: unknown, query = "") => by("POST", `/audit/${id}/undo${query}`, body);
 }
 
 /** What is stored, without the version. */
@@ -56,7 +56,11 @@ describe("an undo", () => {
     expect(await again()).toMatchObject({ status: 409, body: { code: "conflict" } });
     await operator("PATCH", path, change);
     const late = await undo(object);
-    await operator("PATCH", path, other);
+    const meanwhile = await undo(
+      object,
+      writingAfter(() => operator("PATCH", path, other)),
+    );
+    expect(await meanwhile()).toMatchObject({ status: 412 });
     const { status, body } = await late();
     expect([status, body.message]).toEqual([
       409,

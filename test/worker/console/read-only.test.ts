@@ -17,6 +17,9 @@ async function everyPath(method: string): Promise<string[]> {
   await insertOrders({ id: orderId });
   const [owner, ids] = [`owner of ${key.id}`, new Map([["plans", "free"]])];
   await env.DB.prepare("update api_keys set owner_name = ? where id = ?").bind(owner, key.id).run();
+  await env.DB.prepare("insert into owner_links values (?1, 'h', ?2, lower(?2), 1, 'mo', 2200009000)")
+    .bind(key.id, owner)
+    .run();
   ids.set("orders", orderId).set("customers", encodeURIComponent(owner)).set("documents", "runbook.md");
   const paths = operatorsApp()
     .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))

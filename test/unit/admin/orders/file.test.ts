@@ -202,6 +202,11 @@ describe("a wrong line", () => {
     ]);
   });
 
+  it.for(["id\n", '{"id":1}\n{"x":"'])("that is too long ends the file: %j", async (start, { expect }) => {
+    const [last] = (await valuesIn(start + "x".repeat(1_100_000), 65_536)).slice(-1);
+    expect(last).toBe("line 2: has more than 1000000 characters");
+  });
+
   it("of an array has the element's number", async ({ expect }) => {
     const escaped = '{"id":4,"x":"\\"]"}';
     const array = `[{"id":1},\n{"id":9223372036854775808,\n"petId":1}, null, ${escaped}]`;
