@@ -97,7 +97,7 @@ function codePage(c: ConsoleContext, isWrong: boolean): Response | Promise<Respo
     <form method="post" action="/owner" class="panel">
       {isWrong && (
         <Notice kind="bad">
-          <p>This link has ended, or is no link of this page. Please ask for another one.</p>
+          This link has ended, or is no link of this page. Please ask for another one.
         </Notice>
       )}
       <Field

@@ -190,11 +190,7 @@ function signInPage(c: ConsoleContext, { to, kept = [], operator, notice, wrong 
     c,
     { title: "Sign in", status },
     <form method="post" action="/console/sign-in" class="panel">
-      {notice !== undefined && (
-        <Notice kind="warn">
-          <p>{notice}</p>
-        </Notice>
-      )}
+      {notice !== undefined && <Notice kind="warn">{notice}</Notice>}
       <input type="hidden" name="to" value={to} />
       {kept.map(([name, text]) => (
         <input type="hidden" name={KEPT + name} value={text} />

@@ -81,11 +81,9 @@ const CAUSES =
 function NoWebhook() {
   return (
     <Notice kind="warn">
-      <p>
-        Alerts are off. Set the secrets <code>ALERT_WEBHOOK_URL</code> and <code>ALERT_WEBHOOK_SECRET</code>.
-        The address is a secret too: whoever has it can post.{" "}
-        <a href={docsUrl("runbook.md#configure")}>How to configure the webhook</a>
-      </p>
+      Alerts are off. Set the secrets <code>ALERT_WEBHOOK_URL</code> and <code>ALERT_WEBHOOK_SECRET</code>.
+      The address is a secret too: whoever has it can post.{" "}
+      <a href={docsUrl("runbook.md#configure")}>How to configure the webhook</a>
     </Notice>
   );
 }
@@ -97,19 +95,15 @@ function Receiver({ c, receiver }: { readonly c: ConsoleContext; readonly receiv
     <>
       {isSent && (
         <Notice kind={lastError === null ? "good" : "bad"}>
-          <p>
-            {lastError === null
-              ? `${host} accepted the alert.`
-              : `${host} did not accept the alert: ${lastError}.`}
-          </p>
+          {lastError === null
+            ? `${host} accepted the alert.`
+            : `${host} did not accept the alert: ${lastError}.`}
         </Notice>
       )}
       {state === "ok" ? (
         <p class="muted">{says}</p>
       ) : (
-        <Notice kind={state === "off" ? "bad" : "warn"}>
-          <p>{says}</p>
-        </Notice>
+        <Notice kind={state === "off" ? "bad" : "warn"}>{says}</Notice>
       )}
     </>
   );

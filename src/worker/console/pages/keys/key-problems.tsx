@@ -30,9 +30,7 @@ export function Problems({ shown, live, mayChange }: Props) {
     <>
       {problems.map(({ kind, says, remedy }) => (
         <Notice kind={kind}>
-          <p>
-            {says} {mayChange && remedy && <Remedy shown={shown} name={remedy} />}
-          </p>
+          {says} {mayChange && remedy && <Remedy shown={shown} name={remedy} />}
         </Notice>
       ))}
     </>

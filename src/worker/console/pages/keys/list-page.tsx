@@ -193,9 +193,7 @@ function CreateForm({ id, failure, ...fields }: NewKey) {
       <FailureNotice failure={failure} />
       {failure?.status === 409 && (
         <Notice kind="warn">
-          <p>
-            <a href={`${PATH}/${id}`}>Look at the key</a>: if its secret is lost, rotate the key.
-          </p>
+          <a href={`${PATH}/${id}`}>Look at the key</a>: if its secret is lost, rotate the key.
         </Notice>
       )}
       <input type="hidden" name="id" value={id} />

@@ -43,9 +43,7 @@ async function showLinks(c: ConsoleContext, owner: string, failure?: Failure) {
     { title: `Links of ${owner}`, status: failure?.status ?? 200 },
     <>
       {isDone(c, "revoked", { version: c.req.query("version") ?? "" }) && (
-        <Notice kind="good">
-          <p>The link is revoked.</p>
-        </Notice>
+        <Notice kind="good">The link is revoked.</Notice>
       )}
       <p>
         With a link, an owner sees keys, use, limits and bans, and can give a key a new secret. Nobody has to

@@ -96,9 +96,7 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
       </h2>
       {key.bannedUntil !== null && (
         <Notice kind="bad">
-          <p>
-            Requests of this key are refused until <Time iso={key.bannedUntil} />.
-          </p>
+          Requests of this key are refused until <Time iso={key.bannedUntil} />.
         </Notice>
       )}
       <Gauge name="Today (UTC)" used={usedToday} limit={limits.requestsPerDay}>

@@ -114,9 +114,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       />
       {advice && (
         <Notice kind="warn">
-          <p>
-            {advice.says} {!c.var.mayOnlyRead && advice.helps}
-          </p>
+          {advice.says} {!c.var.mayOnlyRead && advice.helps}
         </Notice>
       )}
       <WhyRefused refused={await refusedOf(c, keys)} />
