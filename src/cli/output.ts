@@ -1,8 +1,10 @@
 /** Writes answers as text: tables, and lists of members. */
+
 import { styleText } from "node:util";
 import stringWidth from "string-width";
 import { parseExactJson } from "../worker/text/exact-json.ts";
 import { wordsOf } from "../worker/text/says.ts";
+import { escapeControls } from "../worker/text/text.ts";
 import type { CliIo, Output } from "./io.ts";
 
 /** An integer above 2^53 is a bigint, which keeps all its digits. */
@@ -21,13 +23,8 @@ export function toJson(value: unknown): string {
 /** Most texts: no control characters, and each character takes one column. The other checks take long. */
 const IS_PLAIN = /^[ -~À-ɏ–]*$/;
 
-/** Escapes control and bidirectional characters, because they can change how a terminal shows a text. */
 export function printable(text: string): string {
-  if (IS_PLAIN.test(text)) return text;
-  return text.replace(
-    /(?!\n)[\p{Cc}\p{Bidi_Control}]/gu,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return IS_PLAIN.test(text) ? text : escapeControls(text);
 }
 
 /** `2026-11-21 10:42`, UTC. */

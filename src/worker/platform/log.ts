@@ -1,5 +1,7 @@
 /** Structured log lines. A client may put a key anywhere, so secrets are masked and paths are patterns. */
+
 import type { Counted } from "hono-durable-limiter";
+import { escapeControls } from "../text/text.ts";
 import { causesOf } from "./errors.ts";
 
 export type RequestLine = {
@@ -93,11 +95,8 @@ function serialise(line: object): string {
   const plain = JSON.stringify(line);
   const json =
     plain.length > MAX_TEXT_CHARS || MAY_BE_SECRET.test(plain) ? JSON.stringify(line, mask) : plain;
-  // JSON.stringify does not escape these characters, and they can change how a terminal shows the line.
-  return json.replace(
-    /[\p{Cc}\p{Bidi_Control}]/gu,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  // JSON.stringify leaves some of these characters as they are.
+  return escapeControls(json);
 }
 
 const MAY_BE_SECRET = /so[kl]_|bearer/i;

@@ -52,6 +52,14 @@ export function repeated(text: string, maxChars: number): string {
   return shown.length > maxChars ? `${shown.slice(0, maxChars)}…` : shown;
 }
 
+/** Escapes control and bidirectional characters, which can change how a terminal shows a text. Keeps line feeds. */
+export function escapeControls(text: string): string {
+  return text.replace(
+    /(?!\n)[\p{Cc}\p{Bidi_Control}]/gu,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** Texts that differ only in case have the same fold. `SS` is ß, and each Turkish i is an i. */
 export function foldCase(text: string): string {
   // toUpperCase makes SS of ß. toLowerCase gives a sigma at the end of a word its own form.
