@@ -275,7 +275,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     const { page } = await signInTo(browser, service, "/console/orders?petId=600");
     const button = page.getByRole("button", { name: "Ship" });
     const shown = async () => [await button.textContent(), await button.isEnabled()];
-    expect(await shown()).toEqual(["Ship 0 orders", false]);
+    expect(await shown()).toEqual(["Ship ticked orders", false]);
     await page.getByLabel("All on this page").check();
     expect(await shown()).toEqual(["Ship 2 orders", true]);
     await page.getByLabel("All on this page").uncheck();

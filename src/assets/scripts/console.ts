@@ -57,7 +57,7 @@ function countTicks(form: HTMLFormElement): void {
   const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
   if (!all || !text) return;
   const { noun = "row", all: isForAll } = form.dataset;
-  const { ticked: verb, none } = text.dataset;
+  const { ticked: verb, none = text.textContent } = text.dataset;
   const show = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = ticked > 0 && ticked === boxes.length;
@@ -66,7 +66,7 @@ function countTicks(form: HTMLFormElement): void {
     for (const button of buttons) button.disabled = !isAny;
     text.textContent = matching?.checked
       ? `${verb} all that match`
-      : ticked === 0 && none !== undefined
+      : ticked === 0
         ? none
         : `${verb} ${counted(ticked, noun)}`;
   };

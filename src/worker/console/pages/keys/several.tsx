@@ -59,7 +59,7 @@ export function TickForm({ owner, hasMore = false, children }: TickFormProps) {
     <form method="post" class="ticks" data-noun="key" data-all={owner}>
       {owner !== undefined && <input type="hidden" name="owner" value={owner} />}
       <div class="tick-bar row">
-        <span data-ticked="With" data-none={owner === undefined ? "With ticked keys" : "With all keys"}>
+        <span data-ticked="With" data-none={owner === undefined ? undefined : "With all keys"}>
           With ticked keys{owner !== undefined && ", or all"}
         </span>
         <Button name="disable" />
