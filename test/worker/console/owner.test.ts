@@ -67,16 +67,19 @@ describe("a link", () => {
     const insert = env.DB.prepare("insert into usage values (?, ?, 7, 0, 0, 100, '[7]')");
     await insert.bind(tooEarly, mine.key.id).run();
     await operator("PUT", `/keys/${other.key.id}/ban`, { seconds: 60, reason: "abuse" });
-    for (const { key } of [mine.key, other.key]) await app(LIST, { key: String(key) });
+    for (let i = 0; i < 6; i++) await app(LIST, { key: String(mine.key.key) });
+    await app(LIST, { key: String(other.key.key) });
     const { response, get } = await open(`https://orders.example/owner#${mine.code}`);
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/owner"]);
+    expect(response.headers.get("Set-Cookie")).toContain("; Max-Age=43200; ");
     const { status, text } = await get();
     expect(status).toBe(200);
     expect(text).toContain(`backend ${customers - 1}`);
     expect(text).toContain(`<code>${String(mine.key.key).slice(-4)}</code>`);
     for (const shown of ["</strong> of 5<", "3 Feb 2038, 00:00 UTC", "not cancelled"])
       expect(text, shown).toContain(shown);
-    expect(text).toMatch(/\b1 requests were answered/);
+    expect(text).toMatch(/\b5 requests were answered, 1 were/);
+    expect(text).toContain("The limit per day, now 5, was used up");
     expect(text).toMatch(/\b0 during bans/);
     const name = String(other.key.name);
     for (const hidden of [other.owner, name, "pays late", String(mine.key.key), mine.code, '"/console'])
@@ -91,8 +94,11 @@ describe("a link", () => {
       operator("POST", "/keys", { name: `a ${i}`, plan: "free", ownerName: owner }),
     );
     const ids = (await Promise.all(others)).map(({ body }) => body.id);
+    const { get } = await open(code);
+    const { text: all } = await get();
     await operator("POST", "/keys/revoke", { ids: ids.slice(10) });
-    const { text } = await (await open(code)).get();
+    const { text } = await get();
+    expect([all, text].map((page) => page.includes("The first 50 keys"))).toEqual([true, false]);
     expect(text.split("z of today")[1]).toContain("<strong>1</strong> of 1,000");
     expect(text).not.toContain("a 49");
   });
@@ -122,6 +128,7 @@ describe("a link", () => {
     const fresh = /sok_\w{45}/.exec(await done.text())?.[0] ?? "";
     const statusOf = async (secret: string) => (await app("/v1/none", { key: secret })).status;
     expect(await statusOf(fresh)).toBe(404);
+    expect((await get()).text).toMatch(/<code>\w{4}<\/code>, valid until/);
     const { audit } = (await operator("GET", `/audit?object=${key.id}&call=keys.rotate`)).body;
     expect(audit).toMatchObject([{ actor: `owner (${owner})` }]);
     // D1 counts the grace by its own clock.
@@ -167,6 +174,8 @@ describe("a link", () => {
     const { headers } = await (await open((await customer()).code)).post("/owner/leave", {});
     expect(headers.get("Clear-Site-Data")).toBe('"cache"');
     expect(headers.get("Set-Cookie")).toMatch(/^__Host-owner=; Max-Age=0;/);
+    for (const again of ["/owner/leave", "/owner/rotate"])
+      expect((await app(again, { redirect: "manual" })).headers.get("Location")).toBe("/owner");
   });
 
   it("is stored as a hash, and is in no log and no list", async ({ expect }) => {
@@ -213,6 +222,7 @@ describe("a request without a link", () => {
     }
     expect(database.queries()).toEqual([]);
     expect(addressed()).toEqual([]);
+    expect((await post("/owner", { code }, {}, isolate)).status).toBe(503);
   });
 
   it("gets the field for the link, and an address with a code opens nothing", async ({ expect }) => {
