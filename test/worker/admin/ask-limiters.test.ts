@@ -72,5 +72,7 @@ describe("the usage of a customer", () => {
     await env.DB.batch(more.map(({ id }) => update.bind(owner, id)));
     expect((await usageOf(owner, operator)).asOf).toBe("2039-05-01T09:00:00Z");
     expect(addressed()).toEqual([]);
+    await update.bind("Another", more[0]?.id).run();
+    expect((await usageOf(owner, operator)).asOf).toBe("2039-05-01T10:20:00Z");
   });
 });

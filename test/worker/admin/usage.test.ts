@@ -263,6 +263,7 @@ describe("the usage of a range", () => {
       from: "2037-05-23T00:00:00Z",
       to: "2037-05-24T23:00:00Z",
     });
+    expect(await usage("/usage?from=400d")).toMatchObject({ from: "2036-04-20T00:00:00Z" });
     expect(await usage("/usage?from=yesterday&to=today")).toMatchObject({
       from: "2037-05-24T00:00:00Z",
       to: "2037-05-25T00:00:00Z",
@@ -272,6 +273,7 @@ describe("the usage of a range", () => {
   it.for([
     "from=2037-05-02&to=2037-05-02",
     "from=2035-01-01&to=2037-01-01",
+    "from=401d",
     "by=owner&sort=percent",
     "by=plan&sort=near",
     "by=hour&sort=admitted",
@@ -399,7 +401,8 @@ describe("who comes close to a limit", () => {
 
   it("is each day's share of the limit of that day, whatever the limit is now", async ({ expect }) => {
     const paws = await keyOf({ name: "Paws", email: "p@example.com" });
-    const small = await keyOf({ name: "Small" });
+    const [small, burst] = [await keyOf({ name: "Small" }), await keyOf({ name: "Burst" })];
+    await use(burst, 1, 900);
     await use(paws, 1_000, ...Array<number>(25).fill(900), ...Array<number>(5).fill(100));
     await use(small, 1_000, 799);
     const near = {
@@ -414,11 +417,13 @@ describe("who comes close to a limit", () => {
       refused: 0,
       refusedWhileBanned: 0,
     };
-    const expected = [near, { owner: "Small", daysNear: 0, medianPercent: 0, peakPercent: 79.9 }];
+    const once = { owner: "Burst", daysNear: 1, medianPercent: 0, peakPercent: 90_000 };
+    const expected = [near, once, { owner: "Small", daysNear: 0, medianPercent: 0, peakPercent: 79.9 }];
     expect(await owners("sort=near&from=29d")).toMatchObject(expected);
     await operator("POST", `/keys/${paws.id}/temporary-limits`, { requestsPerDay: 2_000, days: 1 });
     expect(await owners("sort=near&from=29d")).toMatchObject(expected);
     expect(await owners("sort=near&from=0h")).toMatchObject([
+      { owner: "Burst" },
       { owner: "Paws", peakPercent: 90, daysNear: 1, medianPercent: 90 },
       { owner: "Small", peakPercent: 79.9, daysNear: 0, medianPercent: 79.9 },
     ]);

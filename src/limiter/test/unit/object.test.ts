@@ -1,6 +1,7 @@
 /** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { banOf, NOTHING_COUNTED } from "../../core/decide.ts";
+import { acknowledge, EMPTY_OUTBOX } from "../../core/usage.ts";
 import {
   type Call,
   type Policy,
@@ -430,6 +431,13 @@ describe("reports", () => {
     await pass(91 * SECOND);
     await ask(platform, 1);
     expect(timesMs()).toHaveLength(2);
+  });
+
+  it("leave a ban that began while they were on their way", ({ expect }) => {
+    const ban = (id: string) => ({ id, strikes: 20, startedAtMs: NOON, endsAtMs: NOON + HOUR });
+    const reported = { ...EMPTY_OUTBOX, bans: [ban("a")] };
+    const since = { ...reported, bans: [ban("a"), ban("b")] };
+    expect(acknowledge(since, reported, NOON).bans).toEqual([ban("b")]);
   });
 
   it("that fail for days keep the hours of the last two", async ({ expect }) => {

@@ -130,6 +130,13 @@ describe("a number that a program rounds", () => {
   const ways: Readonly<Record<string, (digits: string) => string>> = {
     "a double, in the fewest digits": (digits) => String(Number(digits)),
     "a double, with its value": (digits) => String(BigInt(Number(digits))),
+    "a double, in 17 digits": (digits) => {
+      const [shown = "", exponent] = Number(digits).toExponential(16).split("e");
+      return shown
+        .replace(".", "")
+        .slice(0, Number(exponent) + 1)
+        .padEnd(Number(exponent) + 1, "0");
+    },
     "15 digits, then zeros": (digits) => digits.slice(0, 15).padEnd(digits.length, "0"),
     "15 digits of a double, rounded": (digits) => {
       const [shown = "", exponent] = Number(digits).toExponential(14).split("e");
@@ -146,6 +153,7 @@ describe("a number that a program rounds", () => {
         expect(from <= BigInt(digits) && BigInt(digits) <= to).toBe(true);
         const { from: low, to: high } = roundedFrom(-BigInt(rounded)) ?? { from: 0n, to: 0n };
         expect([low, high]).toEqual([-to, -from]);
+        expect(isOfDouble(-BigInt(rounded))).toBe(isOfDouble(BigInt(rounded)));
       }),
     );
   });

@@ -188,6 +188,11 @@ describe("a file of CSV", () => {
 });
 
 describe("a wrong line", () => {
+  it("of CSV shows a value without the quotation marks around it", async ({ expect }) => {
+    const reason = expect.stringContaining('not "a\\"b"');
+    expect(await refusedIn('id\n"a""b"\n')).toEqual([{ line: 2, text: '"a""b"', reason }]);
+  });
+
   const INT64 = "must be a whole number of 64 bits, in digits";
 
   it("of NDJSON has its number, its text and every reason", async ({ expect }) => {
