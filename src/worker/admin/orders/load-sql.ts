@@ -36,10 +36,13 @@ export async function runLoad(
   return found;
 }
 
-/** Keeps what the orders were, under the id of the audit row, which is the last one. */
+/**
+ * Keeps what the orders were, under the id of the audit row, which is the last one. If retention has emptied the
+ * audit log, an id comes again: nobody can undo the load that had the id before.
+ */
 function keep(fates: SQL, load: string, at: number): SQL {
   return sql`
-    insert into loads (id, load, at, orders)
+    insert or replace into loads (id, load, at, orders)
     select (select max(id) from audit_log), ${load}, cast(${at} as integer), json_group_array(json(iif(fate = 'inserted',
       json_array(id, 1), json_array(id, was_version + 1, was_pet_id, was_quantity, was_ship_date, was_complete, was_status))))
     from (${fates}) where fate in ('inserted', 'updated') having count(*) > 0`;
