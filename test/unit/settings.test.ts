@@ -111,6 +111,7 @@ describe("the settings", () => {
       "must be an e-mail address or an https address",
       ["call us", "mailto:a@b.example", "a@b@c.example", "http://help.example.com", "https://a b"],
     ],
+    ["CANCELLED_ORDERS_RETENTION_DAYS", "must be a number of days from 7 to 3650", ["6", "3651"]],
     ["USAGE_RETENTION_DAYS", "must be a number of days from 30 to 3650", ["29", "3651", "90.5", "a year"]],
   ];
   it.for(REFUSED)("name a wrong %s, what it must be and what it is", ([name, rule, values], { expect }) => {
@@ -135,7 +136,7 @@ describe("the settings", () => {
       access: "wrong",
       supportContact: "mo@example.com",
       // The operator may have meant a longer time than the default, so no row is deleted.
-      retentionDays: { audit: 90, bans: 730, cancelledOrders: 730, usage: null },
+      retentionDays: { audit: 90, bans: 730, cancelledOrders: null, usage: null },
     });
   });
 

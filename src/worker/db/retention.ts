@@ -1,10 +1,9 @@
 /** Deletes rows that nobody needs any more, so that no table grows for ever. Runs every hour. */
 import { type SQL, sql } from "drizzle-orm";
 import { logError, logEvent } from "../platform/log.ts";
-import { settingsOf } from "../platform/settings.ts";
+import { LOADS_RETENTION_DAYS, settingsOf } from "../platform/settings.ts";
 import { DAY_SECONDS, toUnixSeconds } from "../text/time.ts";
 import { type DatabaseEnv, openDatabase } from "./database.ts";
-import { LOADS_RETENTION_DAYS } from "./values.ts";
 
 /** An isolate with a list that is not older reads only the changes since. */
 const ORDER_CHANGES_RETENTION_DAYS = 1;

@@ -18,9 +18,6 @@ export const MIN_QUANTITY = 0;
 /** One batch of D1 ships this many orders, each with its audit row. */
 export const MAX_ORDERS_PER_SHIPMENT = 500;
 
-/** A load of 100,000 orders keeps up to 12 MB, and can be undone for this long (ADR-20). */
-export const LOADS_RETENTION_DAYS = 7;
-
 export const BAN_CAUSES = ["strikes", "operator"] as const;
 
 /** The types of stored alerts. A test alert is sent at once and not stored. */

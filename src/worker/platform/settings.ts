@@ -79,6 +79,8 @@ const ONE_IN = v.pipe(
 const MAX_RETENTION_DAYS = 3_650;
 export const USAGE_RETENTION_DAYS = 400;
 const RETENTION_DAYS = wholeNumber(1, MAX_RETENTION_DAYS, "days");
+/** A load of 100,000 orders keeps up to 12 MB, and can be undone for this long (ADR-20). */
+export const LOADS_RETENTION_DAYS = 7;
 
 const SCHEMAS = {
   /** Several Access applications can protect parts of the service, each with its own audience tag. */
@@ -131,7 +133,8 @@ const SCHEMAS = {
   ),
   AUDIT_RETENTION_DAYS: RETENTION_DAYS,
   BANS_RETENTION_DAYS: RETENTION_DAYS,
-  CANCELLED_ORDERS_RETENTION_DAYS: RETENTION_DAYS,
+  /** The undo of a load leaves an order that was cancelled since, and then loaded again. */
+  CANCELLED_ORDERS_RETENTION_DAYS: wholeNumber(LOADS_RETENTION_DAYS, MAX_RETENTION_DAYS, "days"),
   /** The list of customers shows the last 30 days. */
   USAGE_RETENTION_DAYS: wholeNumber(30, MAX_RETENTION_DAYS, "days"),
 };

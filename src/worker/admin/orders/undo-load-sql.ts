@@ -2,8 +2,8 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { Author } from "../../context.ts";
 import { type Database, transact } from "../../db/database.ts";
-import { LOADS_RETENTION_DAYS } from "../../db/values.ts";
 import { conflict } from "../../platform/errors.ts";
+import { LOADS_RETENTION_DAYS } from "../../platform/settings.ts";
 import { membersOf } from "../../text/says.ts";
 import type { AuditView, UndoneLoad } from "../audit/schema.ts";
 import { audit } from "../audit/sql.ts";
