@@ -7,9 +7,9 @@ import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   beginAs,
   type Caller,
+  callerOfAccess,
   callerWith,
   operatorName,
-  provenCaller,
   requireToken,
   requireWriter,
   waysIn,
@@ -38,11 +38,7 @@ const READS = /^((GET|HEAD) |POST \/console\/find$)/;
 /** Without a session, a page is the form for signing in, and a change is refused. */
 export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   const { access, tokens } = waysIn(c);
-  const assertion = c.req.header(ASSERTION_HEADER);
-  const caller =
-    access !== undefined && assertion !== undefined
-      ? await provenCaller(c, assertion, access)
-      : await callerOfSession(c, tokens);
+  const caller = (await callerOfAccess(c, access)) ?? (await callerOfSession(c, tokens));
   if (caller !== undefined) {
     beginAs(c, caller);
     if (!READS.test(`${c.req.method} ${c.req.path}`)) requireWriter(c.var);

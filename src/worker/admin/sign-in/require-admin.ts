@@ -25,12 +25,10 @@ export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
   const { access, tokens } = waysIn(c);
-  const assertion = c.req.header(ASSERTION_HEADER);
-  const caller =
-    access !== undefined && assertion !== undefined
-      ? await callerProvenByAccess(c, assertion, access)
-      : await callerWithBearer(c, tokens);
-  beginAs(c, caller);
+  const proven = await callerOfAccess(c, access);
+  // Links are refused too: a link to a CSV starts a download, and tells its page whether a key exists.
+  if (proven) refuseOtherSites(c);
+  beginAs(c, proven ?? (await callerWithBearer(c, tokens)));
   await next();
 });
 
@@ -53,23 +51,16 @@ export function requireWriter({ mayOnlyRead }: { readonly mayOnlyRead?: boolean 
   if (mayOnlyRead) throw new ApiError("read_only", "You may read here, and change nothing.");
 }
 
-async function callerProvenByAccess(
+/**
+ * Undefined without an assertion. An invalid assertion is refused even beside a valid token: otherwise the token
+ * would hide who calls.
+ */
+export async function callerOfAccess(
   c: Context<AppEnv>,
-  assertion: string,
-  access: AccessSettings,
-): Promise<Caller> {
-  const caller = await provenCaller(c, assertion, access);
-  // Links are refused too: a link to a CSV starts a download, and tells its page whether a key exists.
-  refuseOtherSites(c);
-  return caller;
-}
-
-/** An invalid assertion is refused even beside a valid token: otherwise the token would hide who calls. */
-export async function provenCaller(
-  c: Context<AppEnv>,
-  assertion: string,
-  access: AccessSettings,
-): Promise<Caller> {
+  access: AccessSettings | undefined,
+): Promise<Caller | undefined> {
+  const assertion = c.req.header(ASSERTION_HEADER);
+  if (access === undefined || assertion === undefined) return undefined;
   const identity = await identityOf(assertion, access);
   if (!identity.ok) {
     throw await refusal(c, "The identity from Cloudflare Access is not valid here.", identity.reason);
