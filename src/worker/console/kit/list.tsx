@@ -1,6 +1,7 @@
 /** The parts of a list. The address of a list says what the list shows. */
 
 import type { PropsWithChildren } from "hono/jsx";
+import type { Failure } from "./failure.tsx";
 import { Fields, type FieldsProps } from "./fields.tsx";
 import { addressOf } from "./forms.ts";
 import type { ConsoleContext } from "./page.tsx";
@@ -94,6 +95,30 @@ export function Pages({ c, next }: Pages) {
         </a>
       )}
     </nav>
+  );
+}
+
+type TickProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly isOff: boolean;
+  readonly failure: Failure | undefined;
+};
+
+/** Ticks a row of a list whose form changes several rows. A form that was refused is shown with its ticks. */
+export function Tick({ id, label, isOff, failure }: TickProps) {
+  const isTicked = failure?.ticked.includes(id);
+  return (
+    <input type="checkbox" name="ids" value={id} aria-label={label} checked={isTicked} disabled={isOff} />
+  );
+}
+
+/** A script shows it. */
+export function TickAll() {
+  return (
+    <label class="check" hidden>
+      <input type="checkbox" data-tick-all /> All on this page
+    </label>
   );
 }
 

@@ -12,6 +12,7 @@ import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, receiveForm } from "../../kit/forms.ts";
+import { Tick, TickAll } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
@@ -72,9 +73,7 @@ export function TickForm({ owner, hasMore = false, children }: TickFormProps) {
           ))}
         </select>
         <Button name="plan" />
-        <label class="check" hidden>
-          <input type="checkbox" data-tick-all /> All on this page
-        </label>
+        <TickAll />
         {hasMore && <Check name="all" label="All that match" />}
       </div>
       {children}
@@ -99,31 +98,14 @@ export function withTicks<Key extends KeyView>(
     ...column,
     cell: (key) =>
       i === 0 ? (
-        <Tick of={key} isTicked={failure?.ticked.includes(key.id)}>
+        <>
+          <Tick id={key.id} label={`Tick ${key.name}`} isOff={key.status === "revoked"} failure={failure} />
           {column.cell(key)}
-        </Tick>
+        </>
       ) : (
         column.cell(key)
       ),
   }));
-}
-
-type TickProps = PropsWithChildren<{ readonly of: KeyView; readonly isTicked: boolean | undefined }>;
-
-function Tick({ of: { id, name, status }, isTicked, children }: TickProps) {
-  return (
-    <>
-      <input
-        type="checkbox"
-        name="ids"
-        value={id}
-        aria-label={`Tick ${name}`}
-        checked={isTicked}
-        disabled={status === "revoked"}
-      />
-      {children}
-    </>
-  );
 }
 
 /** Answers the form with what would change, and the form of that page with what has changed. */

@@ -14,7 +14,7 @@ import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
-import { CsvLink, Filters, NoRows, Pages, Presets } from "../../kit/list.tsx";
+import { CsvLink, Filters, NoRows, Pages, Presets, Tick, TickAll } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, Check, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
@@ -157,7 +157,14 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
           name: "Order",
           cell: (order) => (
             <>
-              {mayShip && <Tick order={order} isTicked={failure?.ticked.includes(order.id)} />}
+              {mayShip && (
+                <Tick
+                  id={order.id}
+                  label={`Ship order ${order.id}`}
+                  isOff={!UNSHIPPED.includes(order.status)}
+                  failure={failure}
+                />
+              )}
               <a href={`${PATH}/${order.id}`}>{order.id}</a>
             </>
           ),
@@ -199,28 +206,11 @@ function ShipForm({ total, children }: PropsWithChildren<{ readonly total: numbe
         <button type="submit" class="button primary" data-ticked="Ship">
           Ship ticked orders
         </button>
-        <label class="check" hidden>
-          <input type="checkbox" data-tick-all /> All on this page
-        </label>
+        <TickAll />
         {total > ORDERS_PER_PAGE && <Check name="all" label={`All ${formatNumber(total)} that match`} />}
       </div>
       {children}
     </form>
-  );
-}
-
-type TickProps = { readonly order: ShownOrder; readonly isTicked: boolean | undefined };
-
-function Tick({ order: { id, status }, isTicked }: TickProps) {
-  return (
-    <input
-      type="checkbox"
-      name="ids"
-      value={id}
-      aria-label={`Ship order ${id}`}
-      checked={isTicked}
-      disabled={!UNSHIPPED.includes(status)}
-    />
   );
 }
 
