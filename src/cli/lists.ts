@@ -33,7 +33,7 @@ export type Paging = {
 };
 
 const FIGURES = [
-  ...["percent", "over 80%=daysNear", "median=medianPercent", "peak=peakPercent"],
+  ...["percent", "80%+=daysNear", "median=medianPercent", "peak=peakPercent"],
   ...["admitted", "refused", "blocked=refusedWhileBanned"],
 ];
 type Total = { admitted: number; refused: number; refusedWhileBanned: number };
