@@ -117,6 +117,9 @@ describe("a backup", () => {
       expect(rowsOf(old).size, table).toBeGreaterThan(0);
       expect(rowsOf(fresh), table).toEqual(rowsOf(old));
     }
+    // The list of keys has this order.
+    const keysOf = (db: DatabaseSync) => db.prepare("select id from api_keys order by rowid").all();
+    expect(keysOf(fresh)).toEqual(keysOf(old));
     const orders = old.prepare("select json from order_json order by id").all();
     old.close();
     fresh.close();

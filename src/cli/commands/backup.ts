@@ -53,12 +53,17 @@ async function backUp(file: string, query: Query): Promise<Record<string, number
   try {
     // The migration of a new database has written rows of these two tables.
     await output.write("delete from plans;\ndelete from mac_keys;\n");
-    const columns = await query(TABLES.map((table) => `pragma table_info(${table})`).join("; "));
+    const infos = await query(
+      TABLES.map((table) => `pragma table_list(${table}); pragma table_info(${table})`).join("; "),
+    );
     for (const [i, table] of TABLES.entries()) {
+      const [kind] = infos[2 * i] ?? [];
+      if (kind === undefined) throw new CliError(`The database has no table ${table}: is it the right one?`);
+      const columns = (infos[2 * i + 1] ?? []).map(columnOf);
       figures[table] = 0;
-      for await (const rows of pagesOf(query, table, (columns[i] ?? []).map(columnOf))) {
+      for await (const rows of pagesOf(query, table, columns, kind.wr === 0)) {
         figures[table] += rows.length;
-        for (const statement of insertsOf(table, (columns[i] ?? []).map(columnOf), rows)) {
+        for (const statement of insertsOf(table, columns, rows)) {
           await output.write(`${statement};\n`);
         }
       }
@@ -82,14 +87,22 @@ function columnOf({ name, type, pk }: Row): Column {
   return { name: String(name), isInteger: type === "INTEGER", isKey: Number(pk) > 0 };
 }
 
-/** Integers come as text, because JSON numbers have no 64 bits. */
+const ROWID: Column = { name: "rowid", isInteger: true, isKey: true };
+
+/**
+ * Integers come as text, because JSON numbers have no 64 bits. Rows come in the order of the rowid, which the
+ * restore makes anew: the list of keys has this order.
+ */
 async function* pagesOf(
   query: Query,
   table: string,
   columns: readonly Column[],
+  hasRowid: boolean,
 ): AsyncGenerator<Row[], void> {
-  const shown = columns.map(({ name, isInteger }) => (isInteger ? `cast(${name} as text) as ${name}` : name));
-  const keys = columns.filter(({ isKey }) => isKey);
+  const keys = hasRowid ? [ROWID] : columns.filter(({ isKey }) => isKey);
+  const shown = [...new Set([...keys, ...columns])].map(({ name, isInteger }) =>
+    isInteger ? `cast(${name} as text) as ${name}` : name,
+  );
   const names = keys.map(({ name }) => `${table}.${name}`).join(", ");
   for (let after = ""; ; ) {
     const [rows = []] = await query(
@@ -150,7 +163,7 @@ function queryOf({ env, local }: Options): Query {
     } catch (thrown) {
       const { stdout = "", stderr = "" } = Object(thrown);
       throw new CliError(
-        `wrangler could not read the database: is wrangler signed in?\n${stdout}${stderr}`.trim(),
+        `wrangler could not read the database${local === undefined ? ": is wrangler signed in?" : "."}\n${stdout}${stderr}`.trim(),
       );
     }
   };
