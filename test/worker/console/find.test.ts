@@ -66,6 +66,7 @@ describe("one field", () => {
     const { get, post, found } = await finder();
     const href = (await found("..")).find(({ kind }) => kind === "customer")?.href ?? "";
     expect(await (await get(href)).text()).toContain(`href="${href}/links"`);
+    expect((await post(`${href}/links`, { days: "0" })).status).toBe(400);
     const made = await (await post(`${href}/links`, { days: "1" })).text();
     expect(made).toContain("The link is shown once");
     const { path } = formOn(await (await get(`${href}/links`)).text(), "Revoke");

@@ -192,6 +192,21 @@ describe("with read replication", () => {
     expect(unchanged).toBeGreaterThan(2);
   });
 
+  it("the lists of an isolate never go back", async ({ expect }) => {
+    const { key } = await createKey();
+    await database.replicate();
+    database.random = seededRandom(1);
+    const [operate, app] = [operatorOf(startApp(replicated())), startApp(replicated())];
+    const revisions: number[] = [];
+    for (let round = 0; round < 30; round++) {
+      if (round % 3 === 0) await operate("PUT", "/orders", `[{"id":${newOrderId()}}]`);
+      const etag = (await app(LIST, { key })).headers.get("ETag") ?? "";
+      revisions.push(Number(/\d+/.exec(etag)?.[0]));
+    }
+    expect(revisions).toEqual(revisions.toSorted((a, b) => a - b));
+    expect(new Set(revisions).size).toBeGreaterThan(3);
+  });
+
   it("a list costs one call of the key's object, and a cancel two, as the object remembers it", async ({
     expect,
   }) => {
