@@ -36,7 +36,8 @@ const CHANGED: Readonly<Record<string, (answer: never, sent: Members) => Differe
 export type Answer = {
   readonly id?: string;
   readonly name?: string;
-  readonly effective?: string;
+  /** Null: the change is not about keys. */
+  readonly effective?: string | null;
   /** How many limiters a `refresh` has not reached. Null: the database failed. */
   readonly outdated?: number | null;
 };

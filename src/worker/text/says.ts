@@ -59,7 +59,7 @@ function short(name: string, value: unknown): string {
 }
 
 /** `The key is revoked. It takes effect within minutes.` Nothing is said of a change that took effect. */
-export function sentenceOf(subject: string, says: string, effective?: string): string {
+export function sentenceOf(subject: string, says: string, effective: string | null = null): string {
   const end = says.endsWith(".") ? "" : ".";
-  return `${subject} ${says}${end}${effective === undefined || effective === "immediately" ? "" : ` It takes effect ${effective}.`}`;
+  return `${subject} ${says}${end}${effective === null || effective === "immediately" ? "" : ` It takes effect ${effective}.`}`;
 }

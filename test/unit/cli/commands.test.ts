@@ -178,7 +178,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "audit undo 118 --together",
     "POST /admin/audit/118/undo",
     { together: true },
-    { call: "orders.ship", undone: ["7", "8"], left: ["9"], load: null },
+    { call: "orders.ship", undone: ["7", "8"], left: ["9"], effective: null, load: null },
     "Audit 118 is undone for 7, 8; left as they are now: 9.",
   ],
   [
@@ -186,7 +186,7 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "POST /admin/audit/119/undo",
     {},
     {
-      ...{ call: "orders.load", undone: [], left: ["7", "8"] },
+      ...{ call: "orders.load", undone: [], left: ["7", "8"], effective: null },
       load: { restored: 4_000, removed: 12, changed: 2, waiting: 1_000 },
     },
     "Audit 119 is undone: 4,000 orders as before, 12 deleted, 2 left as they are now (7, 8), 1,000 still loaded: undo again.",

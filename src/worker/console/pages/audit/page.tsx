@@ -106,7 +106,7 @@ function Outcome({ undone, typed }: { readonly undone: Undone; readonly typed: F
   }
   return (
     <Notice kind={undone.left.length === 0 ? "good" : "warn"}>
-      <p>{sentenceOf("The change", says, undone.effective ?? undefined)}</p>
+      <p>{sentenceOf("The change", says, undone.effective)}</p>
       {undone.load !== null && undone.load.waiting > 0 && <UndoForm action={PATH} typed={typed} />}
     </Notice>
   );
