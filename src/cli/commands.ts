@@ -143,7 +143,7 @@ function inOptions(thrown: unknown, form: Form): unknown {
   if (!(thrown instanceof CliError) || thrown.problems.length === 0) return thrown;
   const names = namesOf(form);
   const problems = thrown.problems.map(({ member, reason }) => ({
-    member: member !== null && names.includes(member) ? flagOf(member) : member,
+    member: member !== null && names.includes(member) ? flagOf(member) + unitOf(member) : member,
     reason,
   }));
   return Object.assign(thrown, { message: describeProblems(problems) });
@@ -187,6 +187,11 @@ function optionNameOf(name: string): string {
 
 function isDuration(name: string): boolean {
   return /seconds$/i.test(name);
+}
+
+/** The operator typed `40d`, and the service names a bound in seconds. */
+function unitOf(name: string): string {
+  return isDuration(name) ? " in seconds" : "";
 }
 
 function flagOf(name: string): string {

@@ -854,14 +854,19 @@ describe("an error", () => {
       { member: "actor", reason: "must not name from: or actor:" },
       { member: "status", reason: "must be new" },
     ];
-    const answer = Response.json(
-      { code: "invalid_request", message: "No.", status: 400, problems },
-      { status: 400 },
-    );
+    const invalid = { code: "invalid_request", message: "No.", status: 400 };
+    const answer = Response.json({ ...invalid, problems }, { status: 400 });
     const { err } = await runLine("audit list --since x --actor y", answer);
     expect(err).toBe(
       "error: --since: must be a date; --actor: must not name from: or actor:; status: must be new\n",
     );
+
+    const refused = [{ member: "graceSeconds", reason: "must be at most 60" }];
+    const { err: inSeconds } = await runLine(
+      `keys rotate ${ID} --grace 40d`,
+      Response.json({ ...invalid, problems: refused }, { status: 400 }),
+    );
+    expect(inSeconds).toBe("error: --grace in seconds: must be at most 60\n");
   });
 
   it("ends a test alert that did not arrive", async ({ expect }) => {

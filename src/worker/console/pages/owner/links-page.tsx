@@ -82,6 +82,7 @@ const COLUMNS: readonly Column<LinkView>[] = [
 function revokeColumn(owner: string): Column<LinkView> {
   return {
     name: "Action",
+    isClear: true,
     cell: ({ id }) => (
       <form method="post" action={`${pathOf(owner)}/${id}/revoke`}>
         <Submit tone="small">Revoke</Submit>
