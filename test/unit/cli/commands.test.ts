@@ -182,6 +182,16 @@ const CHANGES: readonly [string, string, object | undefined, object | string, st
     "Audit 118 is undone for 7, 8; left as they are now: 9.",
   ],
   [
+    "audit undo 118 --together",
+    "POST /admin/audit/118/undo",
+    { together: true },
+    {
+      ...{ call: "orders.ship", undone: Array.from({ length: 500 }, (_, i) => String(i)) },
+      ...{ left: ["900"], effective: null, load: null },
+    },
+    "Audit 118 is undone for 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 490 more; left as they are now: 900.",
+  ],
+  [
     "audit undo 119",
     "POST /admin/audit/119/undo",
     {},

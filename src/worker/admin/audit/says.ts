@@ -2,14 +2,19 @@
 import { counted, formatNumber } from "../../text/format.ts";
 import { membersOf, type Says } from "../../text/says.ts";
 
+/** A request can change 500 keys or orders, and what was left matters more. */
+const MAX_UNDONE_SHOWN = 10;
+
 export const AUDIT_SAYS = {
   /** The audit row of the undo of a load has its figures without the ids. */
   "audit.undo": (_, { undone, left, load, ...audited }) => {
-    const idsOf = (value: unknown) => (Array.isArray(value) ? value.join(", ") : "");
-    const ids = idsOf(left);
+    const idsOf = (value: unknown) => (Array.isArray(value) ? value : []);
+    const ids = idsOf(left).join(", ");
     const { restored, removed, changed, waiting } = { ...audited, ...membersOf(load) };
     if (restored === undefined) {
-      return `is undone for ${idsOf(undone)}${ids === "" ? "" : `; left as they are now: ${ids}`}`;
+      const shown = idsOf(undone).slice(0, MAX_UNDONE_SHOWN);
+      const more = idsOf(undone).length - shown.length;
+      return `is undone for ${shown.join(", ")}${more > 0 ? ` and ${more} more` : ""}${ids === "" ? "" : `; left as they are now: ${ids}`}`;
     }
     const figures = [
       [removed, "deleted"],
