@@ -115,11 +115,12 @@ describe("after a busy day", () => {
   });
 
   it("all keys of the day, as CSV too", async ({ expect }) => {
-    const { rows, total } = await get("/usage?from=30d&by=owner");
+    const { rows } = await get("/usage?from=30d&by=owner");
     expect(rows).toHaveLength(CUSTOMERS.length);
+    // Not `total`: test files share the service, and one may have deleted keys whose usage arrives late.
+    expect((rows as { keyCount: number }[]).reduce((sum, { keyCount }) => sum + keyCount, 0)).toBe(40);
     const csv = await (await service.call(ADMIN_TOKEN, "/admin/usage?from=30d&by=owner&format=csv")).text();
     expect(csv.trim().split("\r\n")).toHaveLength(CUSTOMERS.length + 1);
     expect(await asked("usage", "--since", "30d", "--by", "owner")).toContain(NEAR_CUSTOMER);
-    expect((total as { keyCount: number }).keyCount).toBe(40);
   });
 });
