@@ -78,7 +78,7 @@ describe("a link", () => {
     expect(text).toContain(`<code>${String(mine.key.key).slice(-4)}</code>`);
     for (const shown of ["</strong> of 5<", "3 Feb 2038, 00:00 UTC", "not cancelled"])
       expect(text, shown).toContain(shown);
-    expect(text).toMatch(/\b5 requests were answered, 1 were/);
+    expect(text).toMatch(/: 5 answered, 1 refused/);
     expect(text).toContain("The limit per day, now 5, was used up");
     expect(text).toMatch(/\b0 during bans/);
     const name = String(other.key.name);

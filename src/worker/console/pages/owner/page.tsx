@@ -59,8 +59,8 @@ export async function showKeys(c: ConsoleContext) {
         <h2>Requests</h2>
         <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" asOf={days.asOf} />
         <p>
-          {formatNumber(days.total.admitted)} requests were answered, {formatNumber(days.total.refused)} were
-          refused because a limit was used up, and {formatNumber(days.total.refusedWhileBanned)} during bans.
+          Requests: {formatNumber(days.total.admitted)} answered, {formatNumber(days.total.refused)} refused
+          because a limit was used up, and {formatNumber(days.total.refusedWhileBanned)} during bans.
         </p>
         <p class="hint">
           <AsOf c={c} iso={days.asOf} unreachable={[]} />
