@@ -43,7 +43,7 @@ const SPARKLINE_DAYS = 14;
 /** The filters are a part of the address, which can be logged. */
 const NO_SECRET = {
   pattern: "(?!.*so[kl]_[0-9A-Za-z]{8}).*",
-  placeholder: "name, owner, note, id",
+  placeholder: "name, owner …",
   title: "Or the last four of a secret. Paste a whole secret into the search field of the bar.",
 };
 
