@@ -16,7 +16,7 @@ import {
 
 const MAX_LOAD_ID_CHARS = 64;
 
-const int64Digits = v.pipe(v.string(), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
+const int64Digits = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
 const status = v.optional(oneOf(ORDER_STATUSES));
 
 export const orderUpdate = v.strictObject({
@@ -92,21 +92,27 @@ export const fileLoad = v.strictObject({
   "allow-rounded": querySwitch("Load ids that a program may have rounded."),
 });
 
+const ASKED = `must be a list of up to ${MAX_ASKED} numbers, each with id, member, value, from and to`;
+
 /** The numbers of a file that a program may have rounded, with the numbers from which it did. */
 export const nearQuestion = v.strictObject({
   asked: v.pipe(
     v.array(
-      v.strictObject({
-        id: int64Digits,
-        member: oneOf(["id", "petId", "quantity"]),
-        value: int64Digits,
-        from: int64Digits,
-        to: int64Digits,
-      }),
+      v.strictObject(
+        {
+          id: int64Digits,
+          member: oneOf(["id", "petId", "quantity"]),
+          value: int64Digits,
+          from: int64Digits,
+          to: int64Digits,
+        },
+        ASKED,
+      ),
+      ASKED,
     ),
-    v.maxLength(MAX_ASKED),
+    v.maxLength(MAX_ASKED, ASKED),
   ),
-  known: described(v.array(int64Digits), "Ids that the answer leaves out."),
+  known: described(v.array(int64Digits, "must be a list of ids, as text"), "Ids that the answer leaves out."),
 });
 export type NearQuestion = v.InferOutput<typeof nearQuestion>;
 
