@@ -80,13 +80,13 @@ describe("the list of bans", () => {
       insert.bind("live_older", now - 200, now + 1_000, null),
       insert.bind("over_newer", now - 100, now - 50, null),
       insert.bind("over_older", now - 200, now - 10, null),
-      insert.bind("lifted", now - 300, now + 2_000, now - 5),
+      insert.bind("lifted", now - 300, now + 2_000, now - 30),
     ]);
     const shown = async (query: string) => (await operator("GET", `/bans?${query}`)).body.bans;
     expect(await shown("state=live&limit=1")).toMatchObject([{ id: "live_older" }]);
     expect(await shown("state=live&limit=9")).toMatchObject([{ id: "live_older" }, { id: "live_newer" }]);
-    expect(await shown("state=past&limit=1")).toMatchObject([{ id: "lifted" }]);
-    expect(await shown("state=past&limit=2")).toMatchObject([{ id: "lifted" }, { id: "over_older" }]);
+    expect(await shown("state=past&limit=1")).toMatchObject([{ id: "over_older" }]);
+    expect(await shown("state=past&limit=2")).toMatchObject([{ id: "over_older" }, { id: "lifted" }]);
     expect(await shown("state=all&limit=1")).toMatchObject([{ id: "over_newer" }]);
   });
 });

@@ -56,6 +56,10 @@ describe("a load", () => {
     expect(await order("9007199254740993")).toBe(
       '{"id":9007199254740993,"petId":5,"quantity":1,"shipDate":null,"complete":true,"status":"shipped","version":2}',
     );
+    await load("", '{"id":9007199254740993,"petId":null,"quantity":null,"complete":null}');
+    expect(await order("9007199254740993")).toBe(
+      '{"id":9007199254740993,"petId":null,"quantity":null,"shipDate":null,"complete":null,"status":"shipped","version":3}',
+    );
   });
 
   it("writes one audit row with the file's name and the figures", async ({ expect }) => {
