@@ -89,12 +89,6 @@ const check = (text: string) =>
   );
 
 describe("what a load says", () => {
-  it("of more wrong lines than a file may have", async ({ expect }) => {
-    expect(await check(`id${"\nx".repeat(100)}`)).toMatchObject({ kind: "ready", refused: 100 });
-    const reason = "More than 100 lines are wrong.";
-    expect(await check(`id${"\nx".repeat(101)}`)).toMatchObject({ kind: "wrong", reason });
-  });
-
   it("of a column complete that may lack its false", async ({ expect }) => {
     expect(await check("id,complete\n1,1\n2,\n")).toMatchObject({ kind: "wrong" });
     expect(await check('{"id":1,"complete":1}\n{"id":2,"complete":""}')).toMatchObject({ kind: "wrong" });
