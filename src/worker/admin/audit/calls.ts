@@ -1,6 +1,7 @@
 /** The calls about the audit log: every change by an operator. */
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
+import { UNDOABLE_CALLS } from "../../db/values.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
@@ -44,8 +45,7 @@ export const auditCalls = {
     id: "audit.undo",
     route: "POST /audit/:id/undo",
     summary: "Undo a change",
-    description:
-      "Of the kinds `keys.update`, `plans.update`, `orders.update`, `orders.ship` and `orders.load`. The members become what the entry has in `before`, by a new change with an entry of its own. With `together`, so do the other orders that the same request has shipped, or the other keys that it has changed, unless they have changed since. Of a load, within 7 days, all batches of its file are undone, 40 in a call: orders get back what they were, and those that were inserted are deleted, unless they have changed since.",
+    description: `Of the kinds ${UNDOABLE_CALLS.map((kind) => `\`${kind}\``).join(", ")} and \`orders.load\`. The members become what the entry has in \`before\`, by a new change with an entry of its own. With \`together\`, so do the other orders that the same request has shipped, or the other keys that it has changed, unless they have changed since. Of a load, within 7 days, all batches of its file are undone, 40 in a call: orders get back what they were, and those that were inserted are deleted, unless they have changed since.`,
     query: dryRun,
     body: undoing,
     answer: undone,

@@ -4,7 +4,7 @@ import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
-import type { AuditCall } from "../../db/values.ts";
+import { type AuditCall, UNDOABLE_CALLS } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { rfc3339 } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
@@ -65,13 +65,11 @@ export function auditedTime(author: Author, change: Pick<Change, "call" | "objec
   return sql`(select unixepoch(json_extract(after, ${`$.${member}`})) from ${rowOf(author, change)})`;
 }
 
-const UNDOABLE = ["keys.update", "plans.update", "orders.update", "orders.ship"];
-
 /** Later entries of an object come in order, so one with the same member is soon found. */
 const IS_UNDOABLE = sql<number>`case
   when call = 'orders.load' then exists (select 1 from loads where loads.id = audit_log.id)
   when call like 'orders.%' and not exists (select 1 from orders where orders.id = cast(object as integer)) then false
-  else call in ${UNDOABLE} and not exists (
+  else call in ${UNDOABLE_CALLS} and not exists (
     select 1 from audit_log later, json_each(later.after) member
     where later.object = audit_log.object and later.id > audit_log.id
       and json_type(audit_log.after, '$.' || member.key) is not null)

@@ -1,6 +1,7 @@
 /** Undoes a change: a new change brings back the members of its audit entry, or what a load has replaced. */
 import type * as v from "valibot";
 import { type Database, openDatabase } from "../../db/database.ts";
+import { TOGETHER_CALLS } from "../../db/values.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { type Members, membersOf, wordsOf } from "../../text/says.ts";
@@ -43,7 +44,7 @@ export async function undoChange({ env, author, id, body, query }: UndoInput): P
     const effective = isDryRun ? null : await undo();
     return { call, undone: [object], left: [], effective, load: null };
   }
-  if (call !== "orders.ship" && call !== "keys.update")
+  if (!TOGETHER_CALLS.includes(call))
     throw conflict(`A change by ${call} is of one object, or cannot be undone.`);
   const undone =
     call === "orders.ship"

@@ -8,7 +8,10 @@ import { membersOf } from "../../text/says.ts";
 import type { AuditView, UndoneLoad } from "../audit/schema.ts";
 import { audit } from "../audit/sql.ts";
 
-/** Each batch is a transaction of some 100 ms. On the free plan an invocation may make 50 queries. */
+/**
+ * Each batch is a transaction of some 100 ms. On the free plan an invocation may make 50 queries: an undo
+ * that ends there goes on when it is repeated.
+ */
 const MAX_BATCHES = 40;
 const LEFT_SHOWN = 100;
 

@@ -1,11 +1,9 @@
 /** Buttons that undo a change: by its audit entry, or by the action that brings back the state before. */
 import type { AuditView } from "../../admin/audit/schema.ts";
+import { TOGETHER_CALLS } from "../../db/values.ts";
 import type { FormTexts } from "./members.ts";
 import { APPLY, HiddenFields } from "./preview.tsx";
 import { Basis, Submit } from "./ui.tsx";
-
-/** The changes of several objects by one request. */
-const TOGETHER = ["keys.update", "orders.ship", "orders.load"];
 
 type EntryProps = {
   readonly entry: AuditView;
@@ -15,8 +13,8 @@ type EntryProps = {
 
 /** The call undoes nothing that was changed later. A load is undone as a whole, after a preview. */
 export function EntryUndo({ entry: { id, call, undoable }, isTogether = false }: EntryProps) {
-  if (!undoable || (isTogether && !TOGETHER.includes(call))) return null;
   const isLoad = call === "orders.load";
+  if (!undoable || (isTogether && !isLoad && !TOGETHER_CALLS.includes(call))) return null;
   const together = isTogether && !isLoad ? { together: "true" } : {};
   return (
     <UndoForm action="/console/audit" typed={{ entry: String(id), ...together, ...(isLoad ? {} : APPLY) }} />
