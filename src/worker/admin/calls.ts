@@ -8,6 +8,7 @@ import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
 import { described } from "./http/answer-schemas.ts";
+import { keyBanCalls } from "./keys/ban-calls.ts";
 import { keyCalls } from "./keys/calls.ts";
 import { listedKey, secretView, updatedKey } from "./keys/schema.ts";
 import { linkCalls } from "./links/calls.ts";
@@ -17,17 +18,19 @@ import { orderCalls } from "./orders/calls.ts";
 import { cancelledOrder, orderView } from "./orders/schema.ts";
 import { planCalls } from "./plans/calls.ts";
 import { planView } from "./plans/schema.ts";
-import { keyUsageCalls, usageCalls } from "./usage/calls.ts";
+import { undoCalls } from "./undo/calls.ts";
+import { usageCalls } from "./usage/calls.ts";
 
 export const CALLS: readonly Call[] = [
   ...Object.values(keyCalls),
-  ...Object.values(keyUsageCalls),
   ...Object.values(usageCalls),
   ...Object.values(banCalls),
+  ...Object.values(keyBanCalls),
   ...Object.values(linkCalls),
   ...Object.values(planCalls),
   ...Object.values(orderCalls),
   ...Object.values(auditCalls),
+  ...Object.values(undoCalls),
   ...Object.values(alertCalls),
   showMetrics,
   showReference,

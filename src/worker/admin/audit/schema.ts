@@ -1,8 +1,8 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
 import { AUDIT_CALLS } from "../../db/values.ts";
-import { count, dateTime, described, effective, next } from "../http/answer-schemas.ts";
-import { boolean, format, oneOf, paging, range } from "../http/schemas.ts";
+import { count, dateTime, described, next } from "../http/answer-schemas.ts";
+import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 export const auditQuery = v.strictObject({
@@ -30,32 +30,5 @@ export const auditView = v.strictObject({
   ),
 });
 export type AuditView = v.InferOutput<typeof auditView>;
-
-export const undoing = v.strictObject({
-  together: v.optional(
-    described(boolean, "Whether to undo also what else the same request has changed so: orders, or keys."),
-    false,
-  ),
-});
-
-const undoneLoad = v.strictObject({
-  restored: described(count, "Orders that are as before the load."),
-  removed: described(count, "Orders that the load had inserted, and that are deleted."),
-  changed: described(count, "Orders that are gone or have changed since, and are left."),
-  waiting: described(count, "Orders of further batches: make the call again."),
-});
-export type UndoneLoad = v.InferOutput<typeof undoneLoad>;
-
-export const undone = v.strictObject({
-  call: v.string(),
-  undone: described(v.array(v.string()), "The ids of what is as before the change."),
-  left: described(
-    v.array(v.string()),
-    "Orders and keys that are gone, or not as the change left them. Of a load, up to 100.",
-  ),
-  effective: described(v.nullable(effective), "Null: no key was changed."),
-  load: described(v.nullable(undoneLoad), "What became of the orders of a load."),
-});
-export type Undone = v.InferOutput<typeof undone>;
 
 export const auditPage = v.strictObject({ audit: v.array(auditView), next });

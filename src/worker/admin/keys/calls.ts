@@ -1,10 +1,12 @@
 /** The calls about keys, their secrets and their limits. */
 import type * as v from "valibot";
-import { ENTRY } from "../audit/calls.ts";
-import { BAN } from "../bans/calls.ts";
+import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
+import { BAN, ENTRY, FIGURES, RANGE } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
+import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
+import { findUsageOfKey } from "../usage/service.ts";
 import {
   endTemporaryLimits,
   issueKey,
@@ -42,6 +44,7 @@ import {
   updatedKey,
 } from "./schema.ts";
 import { disableKeys, enableKeys, revokeKeys, setPlanOfKeys } from "./several/change.ts";
+import { requireKey } from "./sql.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
@@ -343,5 +346,39 @@ export const keyCalls = {
     example: several("free", { plan: "pro" }),
 
     run: setPlanOfKeys,
+  }),
+
+  usage: call({
+    id: "keys.usage",
+    route: "GET /keys/:id/usage",
+    summary: "Show the usage of a key",
+    description:
+      "The key's limiter reports first, so that the figures are of this moment. By hour, each minute with refusals says by what and how many.",
+    query: keyUsageQuery,
+    answer: keyUsageAnswer,
+    example: {
+      answer: {
+        keyId: "key_0C8yRw3mQz1T",
+        ...RANGE,
+        by: "hour",
+        asOf: "2026-11-21T10:50:07Z",
+        unreachable: [],
+        rows: [
+          {
+            start: "2026-11-21T10:00:00Z",
+            ...FIGURES,
+            refusedMinutes: [{ at: "2026-11-21T10:42:00Z", by: { minute: 12 } }],
+          },
+        ],
+        total: FIGURES,
+      },
+    },
+
+    run: async ({ env, id, query }) => findUsageOfKey(env, await requireKey(openDatabase(env.DB), id), query),
+    table: ({ keyId, by, from, rows }) => ({
+      file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
+      columns: columnsOf(USAGE_ROWS[by]),
+      rows,
+    }),
   }),
 };

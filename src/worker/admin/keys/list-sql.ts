@@ -7,8 +7,9 @@ import { foldCase, foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { Figures } from "../usage/sql.ts";
+import { admittedOn } from "../usage/sql.ts";
 import type { KeyView, keyQuery } from "./schema.ts";
-import { admittedOn, findKeys, statusAt } from "./sql.ts";
+import { findKeys, statusAt } from "./sql.ts";
 
 type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format" | "days">;
 

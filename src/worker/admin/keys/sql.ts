@@ -5,6 +5,7 @@ import { apiKeys } from "../../db/schema.ts";
 import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { requireTarget, type Target } from "../change.ts";
+import { admittedOn } from "../usage/sql.ts";
 import type { KeyView } from "./schema.ts";
 
 /** 64 bits of the hash name a secret. The whole hash is not shown (ADR-3). */
@@ -83,11 +84,6 @@ export function statusAt(nowSeconds: number): SQL {
 
 function isOfKeyAndLive(nowSeconds: number): SQL {
   return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
-}
-
-/** Counts requests of the key `k` that were admitted on the UTC day. */
-export function admittedOn(day: number): SQL {
-  return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
 }
 
 function toKeyView(row: KeyRow): KeyView {

@@ -162,3 +162,11 @@ export const loadFigures = v.strictObject({
   kept: described(count, "Orders whose status would have gone back, and was kept."),
 });
 export type LoadFigures = v.InferOutput<typeof loadFigures>;
+
+export const undoneLoad = v.strictObject({
+  restored: described(count, "Orders that are as before the load."),
+  removed: described(count, "Orders that the load had inserted, and that are deleted."),
+  changed: described(count, "Orders that are gone or have changed since, and are left."),
+  waiting: described(count, "Orders of further batches: make the call again."),
+});
+export type UndoneLoad = v.InferOutput<typeof undoneLoad>;

@@ -5,8 +5,9 @@ import { type Database, transact } from "../../db/database.ts";
 import { conflict } from "../../platform/errors.ts";
 import { LOADS_RETENTION_DAYS } from "../../platform/settings.ts";
 import { membersOf } from "../../text/says.ts";
-import type { AuditView, UndoneLoad } from "../audit/schema.ts";
+import type { AuditView } from "../audit/schema.ts";
 import { audit } from "../audit/sql.ts";
+import type { UndoneLoad } from "./schema.ts";
 
 /**
  * Each batch is a transaction of some 100 ms. On the free plan an invocation may make 50 queries: an undo

@@ -4,7 +4,7 @@ import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../text/time.ts";
 import type { Target } from "../change.ts";
-import { admittedOn } from "../keys/sql.ts";
+import { admittedOn } from "../usage/sql.ts";
 import type { PlanView } from "./schema.ts";
 
 type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;

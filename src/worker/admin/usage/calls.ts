@@ -1,14 +1,9 @@
-/** The calls about usage: of a range by hour, day, key, owner or plan, and of one key. */
+/** The calls about usage: of a range by hour, day, key, owner or plan. */
 import { call } from "../call.ts";
+import { FIGURES, RANGE } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
-import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
-import { findUsage, findUsageOfKey } from "./service.ts";
-
-const RANGE = {
-  from: "2026-11-21T00:00:00Z",
-  to: "2026-11-21T11:00:00Z",
-};
-const FIGURES = { admitted: 412, refused: 12, refusedWhileBanned: 0 };
+import { USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
+import { findUsage } from "./service.ts";
 
 export const usageCalls = {
   list: call({
@@ -51,42 +46,6 @@ export const usageCalls = {
       columns: columnsOf(USAGE_ROWS[by]),
       rows,
       next,
-    }),
-  }),
-};
-
-export const keyUsageCalls = {
-  usage: call({
-    id: "keys.usage",
-    route: "GET /keys/:id/usage",
-    summary: "Show the usage of a key",
-    description:
-      "The key's limiter reports first, so that the figures are of this moment. By hour, each minute with refusals says by what and how many.",
-    query: keyUsageQuery,
-    answer: keyUsageAnswer,
-    example: {
-      answer: {
-        keyId: "key_0C8yRw3mQz1T",
-        ...RANGE,
-        by: "hour",
-        asOf: "2026-11-21T10:50:07Z",
-        unreachable: [],
-        rows: [
-          {
-            start: "2026-11-21T10:00:00Z",
-            ...FIGURES,
-            refusedMinutes: [{ at: "2026-11-21T10:42:00Z", by: { minute: 12 } }],
-          },
-        ],
-        total: FIGURES,
-      },
-    },
-
-    run: ({ env, id, query }) => findUsageOfKey(env, id, query),
-    table: ({ keyId, by, from, rows }) => ({
-      file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
-      columns: columnsOf(USAGE_ROWS[by]),
-      rows,
     }),
   }),
 };

@@ -11,7 +11,6 @@ import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339, toUnixSeconds } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { requireKey } from "../keys/sql.ts";
 import { askLimiters, type Reported } from "./ask-limiters.ts";
 import {
   type HourUsage,
@@ -190,27 +189,29 @@ type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {
 };
 export type UsageOfKey = KeyAnswer<"hour", HourUsage> | KeyAnswer<"day", TimeUsage>;
 
+type AskedKey = LimiterAddress & Parameters<typeof hasLimiter>[1];
+
 /** The key's limiter reports first, so that the figures are of this moment. */
 export async function findUsageOfKey(
   env: Bindings,
-  id: string,
+  key: AskedKey,
   { by, ...query }: RangeQuery & { readonly by: UsagePeriod },
 ): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
   const range = rangeOf(env, query, by);
-  const isReported = await reportNow(env, await requireKey(db, id));
+  const isReported = await reportNow(env, key);
   const about = {
-    keyId: id,
+    keyId: key.id,
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
     asOf: countedUntil(range, isReported ? Date.now() : undefined),
-    unreachable: isReported ? [] : [id],
+    unreachable: isReported ? [] : [key.id],
   };
   if (by === "day") {
-    const rows = await listUsageOverTime(db, { ...range, key: id }, by);
+    const rows = await listUsageOverTime(db, { ...range, key: key.id }, by);
     return { ...about, by, rows, total: sumOf(rows) };
   }
-  const rows = await listHours(db, id, range);
+  const rows = await listHours(db, key.id, range);
   return { ...about, by, rows, total: sumOf(rows) };
 }
 
@@ -229,10 +230,7 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
 }
 
 /** Makes the limiter of the key report now. Returns false if the limiter cannot be reached. */
-export async function reportNow(
-  env: Bindings,
-  key: LimiterAddress & Parameters<typeof hasLimiter>[1],
-): Promise<boolean> {
+export async function reportNow(env: Bindings, key: AskedKey): Promise<boolean> {
   if (!(await hasLimiter(openDatabase(env.DB), key))) return true;
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
 }

@@ -33,6 +33,11 @@ export type HourRow = Bucket & {
   readonly refusedMinutes: string | null;
 };
 
+/** Counts requests of the key `k` that were admitted on the UTC day. */
+export function admittedOn(day: number): SQL {
+  return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
+}
+
 export async function listHoursOfKey(db: Database, keyId: string, range: Range): Promise<HourRow[]> {
   return db.all<HourRow>(sql`
     select ${HOUR} as start, ${HOUR_SQL.admitted} as admitted, ${HOUR_SQL.refused} as refused,

@@ -1,10 +1,12 @@
 /** `/console/audit` lists every change by an operator, day by day. */
 import { Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
-import { auditQuery, type Undone } from "../../../admin/audit/schema.ts";
+import { auditQuery } from "../../../admin/audit/schema.ts";
 import { CALLS } from "../../../admin/calls.ts";
 import { saysOf } from "../../../admin/says.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { undoCalls } from "../../../admin/undo/calls.ts";
+import type { Undone } from "../../../admin/undo/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { AUDIT_CALLS } from "../../../db/values.ts";
 import { formatDay, formatTime } from "../../../text/format.ts";
@@ -41,8 +43,8 @@ export const auditPages = new Hono<AppEnv>()
       async (typed) => {
         const { entry: id = "", apply } = typed;
         const query = { "dry-run": apply === undefined };
-        const undone = await auditCalls.undo.run({
-          ...inputOfForm(c, auditCalls.undo, typed, { id }),
+        const undone = await undoCalls.undo.run({
+          ...inputOfForm(c, undoCalls.undo, typed, { id }),
           query,
         });
         return showAudit(c, { undone, typed });

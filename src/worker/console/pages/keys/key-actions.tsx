@@ -2,9 +2,9 @@
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { AuditView } from "../../../admin/audit/schema.ts";
-import { banCalls } from "../../../admin/bans/calls.ts";
 import { banRequest } from "../../../admin/bans/schema.ts";
 import type { Call } from "../../../admin/call.ts";
+import { keyBanCalls } from "../../../admin/keys/ban-calls.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
 import { type Limit, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
@@ -144,7 +144,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
   retire: { call: keyCalls.retire, title: "End the old secret" },
   lift: {
-    call: banCalls.lift,
+    call: keyBanCalls.lift,
     title: "Lift ban",
     isOffered: ({ isBanned }) => isBanned,
     form: () => <p>The key works again on its next request. Its seconds over the limit are counted anew.</p>,
@@ -160,7 +160,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     undo: () => ({ action: "disable" }),
   },
   ban: {
-    call: banCalls.set,
+    call: keyBanCalls.set,
     title: ({ isBanned }) => (isBanned ? "Replace ban" : "Ban key"),
     isDangerous: true,
     texts: () => ({ seconds: "1", "seconds.unit": String(DAY_SECONDS) }),

@@ -9,7 +9,6 @@ import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
-import { keyUsageCalls } from "../../../admin/usage/calls.ts";
 import type { HourUsage } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
@@ -97,7 +96,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
   const open = failure?.action ?? c.req.param("action");
   const [history, usage, { plans }, owners] = await Promise.all([
     ask(c, keyCalls.history, { limit: String(EVENTS_SHOWN) }, id),
-    ask(c, keyUsageCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
+    ask(c, keyCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
     planCalls.list.run(inputOf(c, {})),
     open === "edit" ? knownOwners(c) : [],
   ]);

@@ -5,7 +5,7 @@ import { membersOf, type Says } from "../../text/says.ts";
 /** A request can change 500 keys or orders, and what was left matters more. */
 const MAX_UNDONE_SHOWN = 10;
 
-export const AUDIT_SAYS = {
+export const UNDO_SAYS = {
   /** The audit row of the undo of a load has its figures without the ids. */
   "audit.undo": (_, { undone, left, load, ...audited }) => {
     const idsOf = (value: unknown) => (Array.isArray(value) ? value : []);

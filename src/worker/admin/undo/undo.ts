@@ -5,6 +5,8 @@ import { TOGETHER_CALLS } from "../../db/values.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { type Members, membersOf, wordsOf } from "../../text/says.ts";
+import type { AuditView } from "../audit/schema.ts";
+import { findEntry } from "../audit/sql.ts";
 import type { Input } from "../call.ts";
 import { requireTarget } from "../change.ts";
 import { checked } from "../http/request-validation.ts";
@@ -21,8 +23,7 @@ import { updatePlan } from "../plans/change.ts";
 import { planUpdate } from "../plans/schema.ts";
 import { planTarget } from "../plans/sql.ts";
 import type { Effective } from "../refresh-limiters.ts";
-import type { AuditView, Undone, undoing } from "./schema.ts";
-import { findEntry } from "./sql.ts";
+import type { Undone, undoing } from "./schema.ts";
 
 type UndoInput = Pick<
   Input<v.InferOutput<typeof undoing>, v.InferOutput<typeof dryRun>>,

@@ -1,23 +1,29 @@
 /** Bans keys and lifts bans. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
-import type { Author } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
-import { bans } from "../../db/schema.ts";
-import { alertStatements } from "../../key/alerts.ts";
-import type { NewAlert } from "../../key/alerts-sql.ts";
-import { unavailable } from "../../platform/errors.ts";
-import { logEvent } from "../../platform/log.ts";
-import { counted, formatNumber, formatTime } from "../../text/format.ts";
-import { rfc3339 } from "../../text/time.ts";
-import { deliverSoon } from "../alerts/deliver.ts";
-import { type ChangeInput, insertRow, make, requireTarget } from "../change.ts";
-import type { KeyView } from "../keys/schema.ts";
-import { type KeyRow, keyTarget, requireKey } from "../keys/sql.ts";
-import { refreshAtOnce } from "../refresh-limiters.ts";
-import { lastHours, listHours, reportNow, sumOf } from "../usage/service.ts";
-import type { banLifted, banRequest, banSet } from "./schema.ts";
-import { type BanRow, ofKeyAndLive, replaceLiveBans, selectLiveBanSummary, toBanView } from "./sql.ts";
+import type { Author } from "../../../context.ts";
+import { openDatabase } from "../../../db/database.ts";
+import { bans } from "../../../db/schema.ts";
+import { alertStatements } from "../../../key/alerts.ts";
+import type { NewAlert } from "../../../key/alerts-sql.ts";
+import { unavailable } from "../../../platform/errors.ts";
+import { logEvent } from "../../../platform/log.ts";
+import { counted, formatNumber, formatTime } from "../../../text/format.ts";
+import { rfc3339 } from "../../../text/time.ts";
+import { deliverSoon } from "../../alerts/deliver.ts";
+import type { banLifted, banRequest, banSet } from "../../bans/schema.ts";
+import {
+  type BanRow,
+  ofKeyAndLive,
+  replaceLiveBans,
+  selectLiveBanSummary,
+  toBanView,
+} from "../../bans/sql.ts";
+import { type ChangeInput, insertRow, make, requireTarget } from "../../change.ts";
+import { refreshAtOnce } from "../../refresh-limiters.ts";
+import { lastHours, listHours, reportNow, sumOf } from "../../usage/service.ts";
+import type { KeyView } from "../schema.ts";
+import { type KeyRow, keyTarget, requireKey } from "../sql.ts";
 
 /** Replaces the live bans, also by a shorter ban, so that an operator can correct a ban. */
 export async function banKey(
