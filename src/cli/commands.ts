@@ -26,7 +26,7 @@ const LINES: Readonly<Record<string, string>> = {
 };
 /** Two commands read files, one call is for them, and the document and the metrics are not for people. */
 const NOT_FOR_PEOPLE = ["metrics.show", "reference.show"];
-export const BY_HAND = ["orders.load", "orders.near", "orders.ship", ...NOT_FOR_PEOPLE];
+export const BY_HAND = ["orders.load", "orders.ship", ...NOT_FOR_PEOPLE];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
 /** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
 const SHORT: readonly Short[] = [

@@ -99,37 +99,17 @@ describe("orders load", () => {
   });
 
   it("stores no numbers that a program may have rounded, unless it is told to", async ({ expect }) => {
-    const long = ["1765000000000000001", "1234567890123456", "9007199254850999"];
-    const first = written("long.csv", `id,petId\n${long.map((id) => `${id},9007199254740993`).join("\n")}`);
-    expect((await cli(["orders", "load", first])).code).toBe(0);
-    const rounded = [
-      `id\n1765000000000000000`, // jq 1.6
-      `id\n1234567890123460`, // LibreOffice, saved as xlsx
-      `id\n9007199254851000`, // a double
-      `id,petId\n${long[0]},9007199254740992`, // pandas, convert_dtypes
-    ];
-    for (const text of rounded) {
-      const file = written("rounded.csv", text);
-      for (const option of ["--batch=1", "--dry-run"]) {
-        const { code, out, err } = await cli(["orders", "load", file, option]);
-        expect([code, out]).toEqual([1, ""]);
-        expect(err).toMatch(
-          /^error: Nothing was loaded\. A program may have rounded numbers: .*--allow-rounded\.\n$/,
-        );
-      }
+    const ids = Array.from({ length: 5 }, (_, i) => 1765000000000000000n + BigInt(256 * i));
+    const file = written("rounded.csv", `id\n${ids.join("\n")}`);
+    for (const option of ["--batch=1", "--dry-run"]) {
+      const { code, out, err } = await cli(["orders", "load", file, option]);
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toMatch(
+        /^error: Nothing was loaded\. A program may have rounded numbers: .*--allow-rounded\.\n$/,
+      );
     }
-    const both = written("both.csv", `id\n1765000000000000000\n${long[0]}\n`); // nothing took its place
-    const { code, out } = await cli(["orders", "load", both]);
-    expect(code).toBe(0);
-    expect(out).toContain("1765000000000000000 and 1765000000000000001. A client that rounds cancels");
-    const allowed = await cli([
-      "--json",
-      "orders",
-      "load",
-      written("rounded.csv", rounded[1] ?? ""),
-      "--allow-rounded",
-    ]);
-    expect([allowed.code, JSON.parse(allowed.out)]).toMatchObject([0, { inserted: 1 }]);
+    const { code, out } = await cli(["--json", "orders", "load", file, "--allow-rounded"]);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 5 }]);
   });
 
   it("shows the refused lines, and stores the others, where no file can be written", async ({ expect }) => {

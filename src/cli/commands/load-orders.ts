@@ -13,7 +13,7 @@ import {
   refusedText,
 } from "../../worker/admin/orders/file/load.ts";
 import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/read.ts";
-import type { LoadFigures, NearAnswer } from "../../worker/admin/orders/schema.ts";
+import type { LoadFigures } from "../../worker/admin/orders/schema.ts";
 import { call } from "../api.ts";
 import { count } from "../arguments.ts";
 import { bytesTwice, CliError, type CliIo } from "../io.ts";
@@ -68,12 +68,7 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
     load: randomUUID(),
   };
   const bytes = await bytesTwice(io, file);
-  const checked = await checkFile(
-    readOrders(bytes()),
-    NO_LIMITS,
-    (json) => untilAnswered(() => call<NearAnswer>(session.access, "POST /orders/near", { json })),
-    options.allowRounded,
-  );
+  const checked = await checkFile(readOrders(bytes()), NO_LIMITS, options.allowRounded);
   if (checked.kind !== "ready") {
     const way = " Make the file again with ids as text. If the numbers are right: --allow-rounded.";
     throw new CliError(`Nothing was loaded. ${checked.reason}${checked.kind === "rounded" ? way : ""}`);

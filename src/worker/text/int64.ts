@@ -10,9 +10,3 @@ export function isInt64(text: string): boolean {
   const value = BigInt(text);
   return value >= MIN && value <= MAX;
 }
-
-/** Returns the nearest int64. */
-export function clampToInt64(value: bigint): bigint {
-  if (value < MIN) return MIN;
-  return value > MAX ? MAX : value;
-}

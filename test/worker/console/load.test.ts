@@ -88,10 +88,9 @@ describe("the page that loads orders", () => {
       for (const [name, value] of Object.entries(fields)) form.set(name, value);
       return (await post("/console/orders/load", form)).text();
     };
-    await load("id,petId\n9007199254740993,1\n");
-    const rounded = "id,petId\n9007199254740990,1\n";
+    const rounded = ["id", 12, 14, 16, 18, 20].join("\n90071992547410");
     expect(await load(rounded)).toContain("Nothing was loaded. A program may have rounded numbers");
-    expect(await load(rounded, { "allow-rounded": "true" })).toContain("Loaded: 1 inserted");
+    expect(await load(rounded, { "allow-rounded": "true" })).toContain("Loaded: 5 inserted");
   });
 
   it("ends after 10,000 wrong lines and 100,000 orders, and is small", async ({ expect }) => {

@@ -4,7 +4,6 @@ import { openDatabase } from "../../db/database.ts";
 import { parseExactJson } from "../../text/exact-json.ts";
 import { call, RawText } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
-import { checked, parseJson } from "../http/request-validation.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import {
@@ -13,8 +12,6 @@ import {
   cancelledQuery,
   loadFigures,
   loadQuery,
-  nearAnswer,
-  nearQuestion,
   orderLoad,
   orderPage,
   orderQuery,
@@ -23,7 +20,7 @@ import {
   orderView,
   shipment,
 } from "./schema.ts";
-import { countOrders, findNear, listCancelled, listOrders, requireOrder } from "./sql.ts";
+import { countOrders, listCancelled, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -80,36 +77,6 @@ export const orderCalls = {
     },
 
     run: loadOrders,
-  }),
-
-  near: call({
-    id: "orders.near",
-    route: "POST /orders/near",
-    summary: "Find the orders near long numbers",
-    description:
-      "For a file whose numbers a program may have rounded; changes nothing. Of the ids, the answer has those that no order has, each with an order or a cancelled order between `from` and `to`. Of other members, the answer has those whose stored value is another one between `from` and `to`.",
-    upload: { maxBytes: MAX_LOAD_BYTES, schema: nearQuestion },
-    answer: nearAnswer,
-    example: {
-      body: {
-        asked: [
-          {
-            id: "9007199254740992",
-            member: "id",
-            value: "9007199254740992",
-            from: "9007199254740991",
-            to: "9007199254740993",
-          },
-        ],
-        known: [],
-      },
-      answer: { found: [{ index: 0, near: "9007199254740993" }] },
-    },
-
-    run: async ({ env, text }) => {
-      checked(env, nearQuestion, parseJson(text));
-      return { found: await findNear(openDatabase(env.DB), text) };
-    },
   }),
 
   ship: call({

@@ -9,9 +9,6 @@ import { parseRfc3339 } from "../../text/time.ts";
 /** The orders of one request take less than 1 MB as JSON, and D1 binds texts of up to 2 MB. */
 export const MAX_ORDERS_PER_LOAD = 5_000;
 
-/** Long numbers of one question. */
-export const MAX_ASKED = 2_000;
-
 /** The audit log names the file. */
 export const MAX_FILE_NAME_CHARS = 255;
 

@@ -5,14 +5,7 @@ import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, described, int64, next, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, paging, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
-import {
-  INT64,
-  loadedOrder,
-  MAX_ASKED,
-  MAX_FILE_NAME_CHARS,
-  MAX_ORDERS_PER_LOAD,
-  shipDate,
-} from "./loaded-order.ts";
+import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
 const MAX_LOAD_ID_CHARS = 64;
 
@@ -91,40 +84,6 @@ export const fileLoad = v.strictObject({
   ...loadQuery.entries,
   "allow-rounded": querySwitch("Load ids that a program may have rounded."),
 });
-
-const ASKED = `must be a list of up to ${MAX_ASKED} numbers, each with id, member, value, from and to`;
-
-/** The numbers of a file that a program may have rounded, with the numbers from which it did. */
-export const nearQuestion = v.strictObject({
-  asked: v.pipe(
-    v.array(
-      v.strictObject(
-        {
-          id: int64Digits,
-          member: oneOf(["id", "petId", "quantity"]),
-          value: int64Digits,
-          from: int64Digits,
-          to: int64Digits,
-        },
-        ASKED,
-      ),
-      ASKED,
-    ),
-    v.maxLength(MAX_ASKED, ASKED),
-  ),
-  known: described(v.array(int64Digits, "must be a list of ids, as text"), "Ids that the answer leaves out."),
-});
-export type NearQuestion = v.InferOutput<typeof nearQuestion>;
-
-export const nearAnswer = v.strictObject({
-  found: v.array(
-    v.strictObject({
-      index: described(count, "The place of the number among those that were asked, from 0."),
-      near: described(v.nullable(v.string()), "A number that is stored, or null."),
-    }),
-  ),
-});
-export type NearAnswer = v.InferOutput<typeof nearAnswer>;
 
 /** `loadOrders` checks the orders one by one. */
 export const orderLoad = v.pipe(v.array(loadedOrder), v.maxLength(MAX_ORDERS_PER_LOAD));

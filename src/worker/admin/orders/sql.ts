@@ -8,7 +8,7 @@ import { notFound } from "../../platform/errors.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { requireTarget, type Target } from "../change.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import type { cancelledQuery, NearAnswer, orderQuery } from "./schema.ts";
+import type { cancelledQuery, orderQuery } from "./schema.ts";
 
 const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
 
@@ -17,7 +17,7 @@ export const ORDER_JSON = sql`
   json_object('id', id, 'petId', pet_id, 'quantity', quantity, 'shipDate', ship_date,
     'complete', ${COMPLETE_JSON}, 'status', status, 'version', version)`;
 
-/** The columns of an \`OrderText\`. */
+/** The columns of an `OrderText`. */
 export const ORDER_TEXT = sql`${ORDER_JSON} as json, version, status`;
 
 /** `json` is the text of the whole order. */
@@ -106,29 +106,4 @@ export async function listCancelled(
     cancelled: shown.map(({ json }) => json),
     next: toCursor("cancelled", last && { value: null, id: String(last.id) }),
   };
-}
-
-/**
- * Compares the numbers of a question with what is stored. SQLite reads all their digits. An order that a client
- * cancelled must not come back under a rounded id.
- */
-export async function findNear(db: Database, json: string): Promise<NearAnswer["found"]> {
-  const between = (id: SQL) => sql`${id} between low and high and ${id} not in known`;
-  return db.all<NearAnswer["found"][number]>(sql`
-    with sent as materialized (select ${json} as body),
-    known as materialized (select cast(value as integer) from sent, json_each(body -> 'known')),
-    asked as materialized (
-      select key as at, value ->> 'member' as member, cast(value ->> 'id' as integer) as asked_id,
-        cast(value ->> 'value' as integer) as given,
-        cast(value ->> 'from' as integer) as low, cast(value ->> 'to' as integer) as high
-      from sent, json_each(body -> 'asked'))
-    select at as "index", cast(coalesce(
-        (select id from orders where ${between(sql`id`)} limit 1),
-        (select order_id from cancelled_orders where ${between(sql`order_id`)} limit 1)) as text) as near
-    from asked where member = 'id' and not exists (select 1 from orders where id = asked_id)
-    union all
-    select at, cast(iif(member = 'petId', pet_id, quantity) as text)
-    from asked join orders on id = asked_id
-    where member <> 'id' and iif(member = 'petId', pet_id, quantity) between low and high
-      and iif(member = 'petId', pet_id, quantity) <> given`);
 }

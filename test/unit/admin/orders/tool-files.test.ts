@@ -1,9 +1,9 @@
-/** Files as tools wrote them (test/fixtures/files), loaded over the five orders from which each was made. */
+/** Files as tools wrote them (test/fixtures/files), each made of the same five orders. */
 import { readFileSync } from "node:fs";
 import { describe, it } from "vitest";
 import { checkFile } from "../../../../src/worker/admin/orders/file/check.ts";
-import type { AskNear } from "../../../../src/worker/admin/orders/file/near.ts";
 import { readOrders } from "../../../../src/worker/admin/orders/file/read.ts";
+import { isLong, isOfDouble, isOfSafeDigits } from "../../../../src/worker/admin/orders/file/rounded.ts";
 import type { LoadedOrder } from "../../../../src/worker/admin/orders/loaded-order.ts";
 
 const LIMITS = { orders: 1_000, refused: 1_000, refusedChars: 100_000 };
@@ -20,22 +20,8 @@ async function ordersIn(name: string): Promise<LoadedOrder[]> {
 
 const stored = new Map((await ordersIn("store-orders.ndjson")).map((order) => [order.id, order]));
 
-/** What the service answers, with these orders in its store. */
-const askNear: AskNear = async ({ asked, known }) => ({
-  found: asked.flatMap(({ id, member, value, from, to }, index) => {
-    const isNear = (number: string | null | undefined) =>
-      number != null && BigInt(from) <= BigInt(number) && BigInt(number) <= BigInt(to);
-    if (member !== "id") {
-      const was = stored.get(id)?.[member];
-      return was != null && isNear(was) && was !== value ? [{ index, near: was }] : [];
-    }
-    const near = [...stored.keys()].find((each) => isNear(each) && !known.includes(each)) ?? null;
-    return stored.has(id) ? [] : [{ index, near }];
-  }),
-});
-
-async function check(name: string, allowsRounded = false) {
-  return checkFile(readOrders(readFixture(name)()), LIMITS, askNear, allowsRounded);
+async function check(name: string) {
+  return checkFile(readOrders(readFixture(name)()), LIMITS, false);
 }
 
 describe("a file is loaded as the tool held its orders", () => {
@@ -67,31 +53,35 @@ describe("a file is loaded as the tool held its orders", () => {
 
 describe("a file is refused as a whole", () => {
   it.for([
-    ["csv-stringify-6.9.0.csv", "wrong", /1 and empty cells, and never a 0/],
-    ["csv-stringify-6.9.0-dates.csv", "wrong", /1 and empty cells, and never a 0/],
-    ["php-8.2.32-fputcsv.csv", "wrong", /1 and empty cells, and never a 0/],
-    ["text-csv_xs-1.49.csv", "wrong", /1 and empty cells, and never a 0/],
-    ["postgresql-15.18-json_agg-copy.json", "wrong", /element 2: Unexpected token '\\'/],
-    ["bson-7.3.4.ndjson", "rounded", /order 9007199254740992 is new, and order 9007199254740993 is not/],
-    ["d3-dsv-3.0.2.csv", "rounded", /order 9007199254740992 is new, and order 9007199254740993 is not/],
-    ["exceljs-4.4.0.csv", "rounded", /order 9007199254740992 is new, and order 9007199254740993 is not/],
-    ["jq-1.6.ndjson", "rounded", /order 9007199254740992 is new, and order 9007199254740993 is not/],
-    ["jq-1.6-pretty.json", "rounded", /order 9007199254740992 is new, and order 9007199254740993 is not/],
-    ["libreoffice-7.4.7-xlsx.csv", "rounded", /order 9007199254740990 is new, and order 9007199254740993 is/],
-    [
-      "pandas-1.5.3-convert_dtypes.csv",
-      "rounded",
-      /petId of order 9007199254740993 changes from 90071992547/,
-    ],
-    ["r-4.2.2.csv", "rounded", /order 9007199254740992 is new, and order 9007199254740993 is not/],
-    [
-      "sheetjs-0.18.5-raw-numbers.csv",
-      "rounded",
-      /order 9007199254740992 is new, and order 9007199254740993/,
-    ],
-  ] as const)("%s: %s", async ([name, kind, reason], { expect }) => {
-    expect(await check(name)).toMatchObject({ kind, reason: expect.stringMatching(reason) });
-    if (kind === "rounded") expect(await check(name, true)).toMatchObject({ kind: "ready" });
+    ["csv-stringify-6.9.0.csv", /1 and empty cells, and never a 0/],
+    ["csv-stringify-6.9.0-dates.csv", /1 and empty cells, and never a 0/],
+    ["php-8.2.32-fputcsv.csv", /1 and empty cells, and never a 0/],
+    ["text-csv_xs-1.49.csv", /1 and empty cells, and never a 0/],
+    ["postgresql-15.18-json_agg-copy.json", /element 2: Unexpected token '\\'/],
+  ] as const)("%s", async ([name, reason], { expect }) => {
+    expect(await check(name)).toMatchObject({ kind: "wrong", reason: expect.stringMatching(reason) });
+  });
+});
+
+describe("a file of a tool that rounds has only long ids that rounding makes", () => {
+  const longIn = async (name: string, member: "id" | "petId") =>
+    (await ordersIn(name)).flatMap((order) => order[member] ?? []).filter(isLong);
+  const isRounded = (digits: string) => isOfDouble(BigInt(digits)) || isOfSafeDigits(BigInt(digits));
+
+  it.for([
+    ["bson-7.3.4.ndjson", "id"],
+    ["d3-dsv-3.0.2.csv", "id"],
+    ["exceljs-4.4.0.csv", "id"],
+    ["jq-1.6.ndjson", "id"],
+    ["jq-1.6-pretty.json", "id"],
+    ["libreoffice-7.4.7-xlsx.csv", "id"],
+    ["pandas-1.5.3-convert_dtypes.csv", "petId"],
+    ["r-4.2.2.csv", "id"],
+    ["sheetjs-0.18.5-raw-numbers.csv", "id"],
+  ] as const)("%s: %s", async ([name, member], { expect }) => {
+    const long = await longIn(name, member);
+    expect([long.length > 0, long.every(isRounded)]).toEqual([true, true]);
+    expect((await longIn("store-orders.ndjson", member)).every(isRounded)).toBe(false);
   });
 });
 
@@ -105,7 +95,7 @@ describe("lines are refused with the value and its cause", () => {
     ["pandas-1.5.3.csv", [/"3.0" \(a data frame makes fractions/, /"1.0"/, /"9007199254740992.0"/, /"-5.0"/]],
     ["r-4.2.2.csv", [/"NA" \(leave the cell empty/, /"1e\+05" \(a spreadsheet or/, /"9223372036854775808"/]],
   ] as const)("%s", async ([name, reasons], { expect }) => {
-    const { refusedLines } = await check(name, true);
+    const { refusedLines } = await check(name);
     expect(refusedLines.map(({ reason }) => reason)).toEqual(
       reasons.map((reason) => expect.stringMatching(reason)),
     );

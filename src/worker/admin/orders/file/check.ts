@@ -1,16 +1,8 @@
 /** Reads a whole file before its first order is stored: what is wrong with the file, and what people should know. Pure. */
 import { counted, formatNumber } from "../../../text/format.ts";
 import type { LoadedOrder } from "../loaded-order.ts";
-import {
-  type AskNear,
-  findRounded,
-  isLong,
-  type LongNumber,
-  type Rounded,
-  roundedMembersOf,
-} from "./near.ts";
 import type { ReadLine, RefusedLine } from "./read.ts";
-import { isBeyondDoubles } from "./rounded.ts";
+import { areRounded, isBeyondDoubles, isLong, pairsIn } from "./rounded.ts";
 import type { Problem } from "./text.ts";
 import type { Form } from "./values.ts";
 
@@ -28,18 +20,18 @@ export type CheckedFile = { readonly refused: number; readonly refusedLines: rea
 );
 
 const MAX_INT32 = 2_147_483_647n;
+const IDS = ["id", "petId"] as const;
 const FALSE_IS_EMPTY =
   "The column complete has 1 and empty cells, and never a 0. PHP, csv-stringify and Perl write false as an empty cell, and an empty cell takes the value away. Write true and false.";
 
 export async function checkFile(
   lines: AsyncIterable<ReadLine | Problem>,
   limits: FileLimits,
-  askNear: AskNear,
   allowsRounded: boolean,
 ): Promise<CheckedFile> {
   const refusedLines: RefusedLine[] = [];
   const seen = { orders: 0, large: 0, forms: new Map<Form, number>() };
-  const [ids, members]: [bigint[], LongNumber[]] = [[], []];
+  const long: Record<(typeof IDS)[number], bigint[]> = { id: [], petId: [] };
   let [refused, chars] = [0, 0];
   const wrong = (reason: string) => ({ kind: "wrong" as const, reason, refused, refusedLines });
   for await (const each of lines) {
@@ -48,8 +40,10 @@ export async function checkFile(
     if ("order" in each) {
       seen.orders++;
       if (isLarge(each.order)) seen.large++;
-      if (isLong(each.order.id)) ids.push(BigInt(each.order.id));
-      members.push(...roundedMembersOf(each.order));
+      for (const member of IDS) {
+        const digits = each.order[member] ?? "";
+        if (isLong(digits)) long[member].push(BigInt(digits));
+      }
     } else {
       refused++;
       chars += each.text.length + each.reason.length;
@@ -64,9 +58,9 @@ export async function checkFile(
   const complete = (form: "1" | "empty" | "something else") => seen.forms.get(`complete is ${form}`) ?? 0;
   if (complete("1") > 0 && complete("empty") > 0 && complete("something else") === 0)
     return wrong(FALSE_IS_EMPTY);
-  const rounded = await findRounded(ids, members, askNear);
-  const reason = describeRounded(rounded);
+  const reason = describeRounded(IDS.filter((member) => areRounded(long[member])));
   if (reason !== undefined && !allowsRounded) return { kind: "rounded", reason, refused, refusedLines };
+  const pairs = [...pairsIn(long.id)];
   const isEmpty = complete("empty") > 0 && complete("empty") === seen.orders + refused;
   const notes = [
     note(
@@ -87,11 +81,11 @@ export async function checkFile(
         `${n("quantity", "quantities")} above ${formatNumber(MAX_INT32)}: clients that read integers of 32 bits fail on the list.`,
     ),
     note(
-      ids.filter(isBeyondDoubles).length,
+      long.id.filter(isBeyondDoubles).length,
       (n) =>
         `${n("id")} of 2^53 or more: JavaScript, jq 1.6 and most other JSON clients read other numbers, unless they are told to keep all digits.`,
     ),
-    ...(rounded.pairs.length === 0 ? [] : [describePairs(rounded.pairs)]),
+    ...(pairs.length === 0 ? [] : [describePairs(pairs)]),
     ...(reason === undefined ? [] : [reason]),
   ].flat();
   return { kind: "ready", notes, refused, refusedLines };
@@ -111,23 +105,14 @@ function note(
 
 const NAMED = 3;
 
-function describePairs(pairs: Rounded["pairs"]): string {
+function describePairs(pairs: readonly (readonly [string, string])[]): string {
   const named = pairs.slice(0, NAMED).map(([one, other]) => `${one} and ${other}`);
   const more = pairs.length > NAMED ? `, and ${formatNumber(pairs.length - NAMED)} more pairs` : "";
   return `Orders whose ids are the same number for such a client: ${named.join("; ")}${more}. A client that rounds cancels the other one.`;
 }
 
-function describeRounded({ near, ofDoubles }: Rounded): string | undefined {
-  const named = near
-    .slice(0, NAMED)
-    .map(({ id, member, value, near }) =>
-      member === "id"
-        ? `order ${value} is new, and order ${near} is not in the file`
-        : `${member} of order ${id} changes from ${near} to ${value}`,
-    );
-  const more = near.length > NAMED ? [`${formatNumber(near.length - NAMED)} more`] : [];
-  const all = `all ${formatNumber(ofDoubles)} ids of 2^53 or more are numbers that a double holds`;
-  const signs = [...named, ...more, ...(ofDoubles === 0 ? [] : [all])];
-  if (signs.length === 0) return undefined;
-  return `A program may have rounded numbers: ${signs.join("; ")}. Spreadsheets keep 15 digits, JavaScript and jq 1.6 keep 53 bits.`;
+function describeRounded(members: readonly string[]): string | undefined {
+  if (members.length === 0) return undefined;
+  const signs = members.map((member) => `each long ${member} is a number that rounding makes`);
+  return `A program may have rounded numbers: ${signs.join(", and ")}. Spreadsheets keep 15 digits, JavaScript and jq 1.6 keep 53 bits.`;
 }

@@ -1,44 +1,34 @@
 /**
- * Numbers that a program may have rounded. Spreadsheets keep 15 digits, and programs that read each number as
- * a double (JavaScript, jq 1.6, R, Go into any) keep 53 bits. Pure.
+ * Numbers that a program may have rounded, judged from their file alone. Spreadsheets keep 15 digits, and programs
+ * that read each number as a double (JavaScript, jq 1.6, R, Go into any) keep 53 bits. Pure.
  */
 
-/** The numbers from which rounding makes another number. */
-export type Range = { readonly from: bigint; readonly to: bigint };
+const SAFE_DIGITS = 15;
+const FIRST_BEYOND = 2n ** 53n;
+/** A few numbers may be such numbers by chance. */
+const MIN_ROUNDED = 5;
 
-/** Each program keeps as many digits. */
-export const MAX_SAFE_DIGITS = 15;
+/** Whether some programs do not hold the number. */
+export function isLong(digits: string): boolean {
+  return digits.replace("-", "").length > SAFE_DIGITS;
+}
 
 /** From 2^53 on, several integers are one double. */
 export function isBeyondDoubles(number: bigint): boolean {
-  return number >= 2n ** 53n || number <= -(2n ** 53n);
+  return number >= FIRST_BEYOND || number <= -FIRST_BEYOND;
 }
 
-/** Returns the numbers that a double holds as the same number. */
-export function doubleRange(number: bigint): Range {
-  const held = BigInt(Number(number));
-  const half = halfStep(held);
-  return { from: held - half, to: held + half };
+/** Whether all long numbers, or all beyond doubles, are numbers that a program writes, and at least five. */
+export function areRounded(long: Iterable<bigint>): boolean {
+  const different = [...new Set(long)];
+  const areAll = (numbers: readonly bigint[], isWritten: (number: bigint) => boolean) =>
+    numbers.length >= MIN_ROUNDED && numbers.every(isWritten);
+  return areAll(different, isOfSafeDigits) || areAll(different.filter(isBeyondDoubles), isOfDouble);
 }
 
-/** Half the distance from a double to the next one. */
-function halfStep(number: bigint): bigint {
-  const exponent = number.toString(2).replace("-", "").length - 1;
-  return exponent > 52 ? 2n ** BigInt(exponent - 53) : 0n;
-}
-
-/** Returns the numbers that a program may have rounded to this one. Undefined if no program rounds so. */
-export function roundedFrom(number: bigint): Range | undefined {
-  if (number < 0n) return mirrored(roundedFrom(-number));
-  const unit = 10n ** BigInt(Math.max(0, number.toString().length - MAX_SAFE_DIGITS));
-  if (unit === 1n || number % unit !== 0n) return isOfDouble(number) ? doubleRange(number) : undefined;
-  // Some spreadsheets round a double, others put zeros after the 15th digit.
-  const half = halfStep(number);
-  return { from: number - unit / 2n - half, to: number + unit - 1n + half };
-}
-
-function mirrored(range: Range | undefined): Range | undefined {
-  return range && { from: -range.to, to: -range.from };
+/** Whether only zeros follow the digits that a spreadsheet keeps. */
+export function isOfSafeDigits(number: bigint): boolean {
+  return /^0*$/.test(String(number).replace("-", "").slice(SAFE_DIGITS));
 }
 
 /** Whether programs write a double from 2^53 on so: with its value, in the fewest digits, or in 17 digits. */
@@ -49,4 +39,13 @@ export function isOfDouble(number: bigint): boolean {
   if (number < 0n) return isOfDouble(-number);
   const unit = 10n ** BigInt(Math.max(0, held.toString().length - 17));
   return [BigInt(String(Number(number))), ((held + unit / 2n) / unit) * unit].includes(number);
+}
+
+/** Different ids that are one double. */
+export function* pairsIn(ids: readonly bigint[]): Generator<readonly [string, string]> {
+  let first: bigint | undefined;
+  for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) {
+    if (first !== undefined && Number(first) === Number(id)) yield [String(first), String(id)];
+    else first = id;
+  }
 }

@@ -86,15 +86,7 @@ export const loadPages = new Hono<AppEnv>()
     const form = checked(c.env, fileLoad, { file: loadedFileName(file.name), ...switches });
     const { "allow-rounded": allowsRounded, ...query } = form;
     const read = () => readOrders(piecesOf(file));
-    const checkedFile = await checkFile(
-      read(),
-      LIMITS,
-      async (question) => {
-        await scheduler.wait(0); // other requests get their turn
-        return orderCalls.near.run(inputOf(c, { text: JSON.stringify(question) }));
-      },
-      allowsRounded,
-    );
+    const checkedFile = await checkFile(read(), LIMITS, allowsRounded);
     let progress: LoadProgress = NOTHING_LOADED;
     if (checkedFile.kind === "ready") {
       const send = (text: string) => orderCalls.load.run(inputOf(c, { query, text }));
