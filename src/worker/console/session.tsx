@@ -20,10 +20,11 @@ import { hashKey } from "../key/mac.ts";
 import { ERROR_STATUS } from "../platform/error-codes.ts";
 import { ApiError } from "../platform/errors.ts";
 import { logError, logEvent } from "../platform/log.ts";
-import { urlOf, wasSentOverHttps } from "../platform/request-url.ts";
+import { urlOf } from "../platform/request-url.ts";
 import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
 import { KEPT, keptIn, type SentFields, sentForm, textsIn } from "./kit/forms.ts";
+import { cookieOf } from "./kit/headers.ts";
 import { barePage, type ConsoleContext } from "./kit/page.tsx";
 import { Field, Notice, Submit } from "./kit/ui.tsx";
 import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
@@ -157,18 +158,6 @@ function logSignIn(
   { actor }: Caller,
 ): void {
   logEvent(event, { requestId: c.var.requestId, operator: actor, network: clientAddress(c) });
-}
-
-/**
- * A page of another host cannot set a cookie that is named `__Host-…`. Browsers take such a cookie only with
- * `Secure`, which Safari refuses on http://localhost. Only this machine is answered over http, so the other
- * name is safe there. Services on other ports of this machine share its cookies, so the name has the port.
- */
-export function cookieOf(c: ConsoleContext, name = "session") {
-  const secure = wasSentOverHttps(c.req.raw);
-  const options = { path: "/", httpOnly: true, sameSite: "Strict", secure } as const;
-  const { port } = urlOf(c.req.raw);
-  return { name: `${secure ? `__Host-${name}` : name}${port && `-${port}`}`, options };
 }
 
 type SignIn = {

@@ -1,20 +1,20 @@
 /** What an owner sees with a link: keys, use, limits, bans and refusals. Nothing else than a rotation changes. */
 import type * as v from "valibot";
-import { banCalls } from "../../../admin/bans/calls.ts";
-import type { ListedBan } from "../../../admin/bans/schema.ts";
-import { checked } from "../../../admin/http/request-validation.ts";
-import { keyCalls } from "../../../admin/keys/calls.ts";
-import { type inspectedKey, type KeyView, rotation } from "../../../admin/keys/schema.ts";
-import { inputOf } from "../../../admin/serve.ts";
-import { usageCalls } from "../../../admin/usage/calls.ts";
-import { isKeyId } from "../../../key/key.ts";
-import { invalidRequest, notFound } from "../../../platform/errors.ts";
-import { counted, formatNumber, formatPercent } from "../../../text/format.ts";
-import { rfc3339 } from "../../../text/time.ts";
-import { AsOf, UsageChart } from "../../kit/chart.tsx";
-import { ask, formOf } from "../../kit/forms.ts";
-import { barePage, type ConsoleContext } from "../../kit/page.tsx";
-import { Badge, Definitions, Field, Gauge, Notice, ShownOnce, Submit, Time } from "../../kit/ui.tsx";
+import { banCalls } from "../admin/bans/calls.ts";
+import type { ListedBan } from "../admin/bans/schema.ts";
+import { checked } from "../admin/http/request-validation.ts";
+import { keyCalls } from "../admin/keys/calls.ts";
+import { type inspectedKey, type KeyView, rotation } from "../admin/keys/schema.ts";
+import { inputOf } from "../admin/serve.ts";
+import { usageCalls } from "../admin/usage/calls.ts";
+import { AsOf, UsageChart } from "../console/kit/chart.tsx";
+import { ask, formOf } from "../console/kit/forms.ts";
+import { barePage, type ConsoleContext } from "../console/kit/page.tsx";
+import { Badge, Definitions, Field, Gauge, Notice, ShownOnce, Submit, Time } from "../console/kit/ui.tsx";
+import { isKeyId } from "../key/key.ts";
+import { invalidRequest, notFound } from "../platform/errors.ts";
+import { counted, formatNumber, formatPercent } from "../text/format.ts";
+import { rfc3339 } from "../text/time.ts";
 
 const DAYS = 30;
 const KEYS_SHOWN = 50;

@@ -9,6 +9,10 @@ import { perDay, perMinute, rateLimit } from "hono-durable-limiter";
 import { findLiveLink } from "../admin/links/sql.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import { beginAs } from "../admin/sign-in/require-admin.ts";
+import { formOf } from "../console/kit/forms.ts";
+import { cookieOf, keepPrivate, limitForms } from "../console/kit/headers.ts";
+import { barePage, type ConsoleContext } from "../console/kit/page.tsx";
+import { Field, Notice, Submit } from "../console/kit/ui.tsx";
 import type { AppEnv } from "../context.ts";
 import { openDatabase } from "../db/database.ts";
 import { hashKey, MacKeys } from "../key/mac.ts";
@@ -16,12 +20,7 @@ import { ownerCodeIn } from "../key/owner-code.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
 import { logEvent } from "../platform/log.ts";
 import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../text/time.ts";
-import { formOf } from "./kit/forms.ts";
-import { barePage, type ConsoleContext } from "./kit/page.tsx";
-import { Field, Notice, Submit } from "./kit/ui.tsx";
-import { rotate, showKeys } from "./pages/owner/page.tsx";
-import { keepPrivate, limitForms } from "./routes.tsx";
-import { cookieOf } from "./session.tsx";
+import { rotate, showKeys } from "./page.tsx";
 
 const SESSION_SECONDS = 12 * HOUR_SECONDS;
 /** Of all links of a customer. A page asks some ten times as much of the database as a list of orders. */
