@@ -17,7 +17,7 @@ import {
   submit,
   textOf,
 } from "../support/console.ts";
-import { LIST, type Service, startService, untilMinuteHas } from "../support/service.ts";
+import { LIST, type Service, startService } from "../support/service.ts";
 
 const executablePath = findBrowser();
 const DAY_MS = 86_400_000;
@@ -222,38 +222,6 @@ function focusOf(page: Page) {
 }
 
 describe.skipIf(executablePath === undefined)("scripts add", () => {
-  it("charts with the values of the bar under the pointer, in place of which there is a table", async ({
-    expect,
-  }) => {
-    const { key, path } = await newKey("charted", { requestsPerMinute: 3 });
-    await untilMinuteHas(5); // and so an hour
-    for (let i = 0; i < 5; i++) await service.call(key, LIST);
-    const { page } = await signInTo(browser, service, path);
-    const chart = page.locator(".chart").first();
-    const bars = chart.locator(".u-over").first();
-    const { width = 0 } = (await bars.boundingBox()) ?? {};
-    // Not the last bar, if the hour has ended since.
-    const share = await chart.locator(".plot").evaluate(({ dataset: { from, to, step, points } }) => {
-      const [[start]] = JSON.parse(points);
-      return (start + step / 2 - from) / (to - from);
-    });
-    await bars.hover({ position: { x: share * width, y: 50 } });
-    const values = chart.locator(".plot-values");
-    await values.waitFor();
-    expect(await values.textContent()).toMatch(
-      /^\d+ \w+ \d{4}, \d\d:00 UTC: 3 admitted, 2 refused, 0 blocked by bans(?:, reported so far)?$/,
-    );
-    await chart.getByText("As a table").click();
-    expect(await rowOf(page, "Last 24 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
-    await page.close();
-
-    const { page: plain } = await signInTo(browser, service, path, { hasScripts: false });
-    expect(await plain.locator("canvas").count()).toBe(0);
-    await plain.getByText("As a table").first().click();
-    expect(await rowOf(plain, "Last 24 hours", ":00 UTC")).toMatch(/:00 UTC 3 2 0$/);
-    await plain.close();
-  });
-
   it("what the buttons of a customer are for: all keys, or the ticked ones", async ({ expect }) => {
     for (const name of ["first", "second"]) await newKey(`ticked ${name}`, { ownerName: "Ticked" });
     const { page } = await signInTo(browser, service, "/console/customers/Ticked");

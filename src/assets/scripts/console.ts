@@ -1,6 +1,5 @@
-/** What scripts add to the pages: charts, copy buttons, counted ticks, times, the field that finds. */
+/** What scripts add to the pages: copy buttons, counted ticks, times, the field that finds. */
 import { counted, formatRelative } from "../../worker/text/format.ts";
-import { drawCharts } from "./chart.ts";
 import { type Found, findWhileTyping, whileTyping } from "./find.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */
@@ -135,7 +134,6 @@ const secret = document.getElementById("secret");
 if (secret) askBeforeLeaving(secret);
 keepTimes();
 addLocalTimes();
-drawCharts();
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
 const choice = document.querySelector<HTMLSelectElement>("[data-demands]");
 if (choice) markDemanded(choice);

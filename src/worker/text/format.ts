@@ -9,6 +9,11 @@ export function formatNumber(value: number | bigint): string {
   return value.toLocaleString("en");
 }
 
+/** `1.2 M`, `500`. */
+export function formatShort(value: number): string {
+  return value.toLocaleString("en", { notation: "compact" }).replace(/(?=[A-Z])/, "\u00a0");
+}
+
 /** `1 key`, `2 keys`. */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatNumber(count)} ${count === 1 ? singular : plural}`;

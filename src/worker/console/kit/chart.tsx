@@ -1,7 +1,7 @@
-/** Shows requests over time as a table, which a script draws as a chart. */
+/** Shows requests over time as a chart and as a table. */
 import type { TimeUsage } from "../../admin/usage/schema.ts";
-import { formatDay, formatNumber, formatTime } from "../../text/format.ts";
-import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
+import { formatNumber } from "../../text/format.ts";
+import { Bars, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import type { ConsoleContext } from "./page.tsx";
@@ -58,19 +58,11 @@ type Props = {
   readonly asOf: string;
   /** Divides the admitted requests by key. There are `MAX_KEYS_DRAWN` keys at most, with the same rows. */
   readonly keys?: readonly KeyRows[];
+  /** The limit of a day that is in force now. */
+  readonly limit?: number | undefined;
 };
 
 type KeyRows = { readonly name: string; readonly rows: readonly TimeUsage[] };
-
-/** A part of each bar, the lowest first. */
-type Series = {
-  readonly label: string;
-  /** What stands behind a number: `12 admitted`. */
-  readonly words: string;
-  /** A class of the legend. The colour is `--chart-` with this name. */
-  readonly colour: string;
-  readonly valueAt: (row: TimeUsage) => number;
-};
 
 const ADMITTED: Series = {
   ...{ label: "Admitted", words: "admitted", colour: "admitted" },
@@ -105,11 +97,25 @@ function seriesOf(keys: readonly KeyRows[]): readonly Series[] {
   return [...ofKeys, others];
 }
 
-export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
-  const step = by === "day" ? DAY_SECONDS : HOUR_SECONDS;
-  const secondsOf = ({ start }: TimeUsage) => Date.parse(start) / 1000;
-  const [first, last] = [rows[0], rows.at(-1)];
-  const used = rows.filter((each) => each.admitted + each.refused + each.refusedWhileBanned > 0);
+/** More bars than these could not be told apart. Their hours are drawn as days. */
+const MAX_HOURS_DRAWN = 31 * 24;
+
+function daysOf(hours: readonly TimeUsage[]): TimeUsage[] {
+  const sumOf = (rows: readonly TimeUsage[], name: keyof Figures) =>
+    rows.reduce((sum, row) => sum + row[name], 0);
+  return [...Map.groupBy(hours, ({ start }) => start.slice(0, 10))].map(([start, rows]) => ({
+    start,
+    admitted: sumOf(rows, "admitted"),
+    refused: sumOf(rows, "refused"),
+    refusedWhileBanned: sumOf(rows, "refusedWhileBanned"),
+  }));
+}
+
+/** A higher limit would leave the bars too little room. */
+const MAX_LIMIT = 4;
+
+export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
+  const used = rows.filter(isUsed);
   if (used.length === 0) {
     return (
       <p class="muted">
@@ -117,42 +123,37 @@ export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
       </p>
     );
   }
-  const byKey = seriesOf(keys).filter(({ valueAt }) => used.some((row) => valueAt(row) > 0));
-  const admitted = keys.length === 0 ? [ADMITTED] : byKey;
-  const series = [...admitted, ...NOT_ADMITTED];
+  const isShown = ({ valueAt }: Series) => used.some((row) => valueAt(row) > 0);
+  const admitted = (keys.length === 0 ? [ADMITTED] : seriesOf(keys)).filter(isShown);
+  const refused = NOT_ADMITTED.filter(isShown);
+  const hasDays = by === "hour" && rows.length > MAX_HOURS_DRAWN;
+  const highest = Math.max(...used.map((row) => row.admitted));
+  const limitShown = limit !== undefined && limit <= MAX_LIMIT * highest ? limit : undefined;
   return (
     <figure class="chart">
-      <figcaption>{title}</figcaption>
-      <div
-        class="plot"
-        aria-hidden="true"
-        data-from={first && secondsOf(first)}
-        data-to={last && secondsOf(last) + step}
-        data-step={step}
-        data-as-of={Date.parse(asOf) / 1000}
-        data-series={JSON.stringify(series.map(({ words, colour }) => [words, `--chart-${colour}`]))}
-        data-points={JSON.stringify(
-          used.map((row) => [secondsOf(row), ...series.map(({ valueAt }) => valueAt(row))]),
-        )}
+      <figcaption>{title}, UTC</figcaption>
+      <Bars
+        rows={hasDays ? daysOf(rows) : rows}
+        by={hasDays ? "day" : by}
+        asOf={asOf}
+        admitted={admitted}
+        refused={refused}
+        limit={limitShown}
       />
       <ul class="legend" aria-hidden="true">
-        {series.map(({ label, colour }) => (
+        {[...admitted, ...refused].map(({ label, colour }) => (
           <li class={colour}>{label}</li>
         ))}
-        {used.some((row) => row.refused + row.refusedWhileBanned > 0) && (
-          <li class="hint">Below: refused and blocked, on a scale of their own</li>
-        )}
+        {limitShown !== undefined && <li class="limit">Limit of a day now: {formatNumber(limitShown)}</li>}
+        {refused.length > 0 && <li class="hint">Below: refused and blocked, on a scale of their own</li>}
       </ul>
       <details>
         <summary>As a table</summary>
         <Table
           caption={title}
           columns={[
-            {
-              name: "Time (UTC)",
-              cell: ({ start }) => (by === "day" ? formatDay(start) : formatTime(start)),
-            },
-            ...(keys.length === 0 ? [] : byKey).map(
+            { name: "Time (UTC)", cell: ({ start }) => timeOf(start, by) },
+            ...(keys.length === 0 ? [] : admitted).map(
               ({ label, valueAt }): Column<TimeUsage> => ({
                 ...{ name: label, isNumber: true },
                 cell: (row) => <Count value={valueAt(row)} />,
@@ -179,12 +180,13 @@ type SparklineProps = {
 const BAR_WIDTH = 6;
 const FULL_HEIGHT = 18;
 
-/** Draws a bar for each day, and the limit as a line. Days with refusals have their own colour. */
+/** Draws a bar for each day, and a limit that is near as a line. Days with refusals have their own colour. */
 export function Sparkline({ days, limit }: SparklineProps) {
   const max = Math.max(...days.map(({ admitted }) => admitted));
   const isRefused = ({ refused, refusedWhileBanned }: TimeUsage) => refused + refusedWhileBanned > 0;
   if (max <= 0 && !days.some(isRefused)) return NONE;
-  const scale = Math.max(limit, max);
+  const isNear = limit <= 2 * max;
+  const scale = isNear ? Math.max(limit, max) : Math.max(1, max);
   const top = (value: number) => FULL_HEIGHT - Math.round((FULL_HEIGHT * value) / scale);
   const text = `at most ${formatNumber(max)} admitted a day, limit ${formatNumber(limit)}`;
   return (
@@ -209,7 +211,7 @@ export function Sparkline({ days, limit }: SparklineProps) {
           />
         );
       })}
-      <rect class="limit" x={0} y={top(limit)} width={days.length * BAR_WIDTH - 1} height={1} />
+      {isNear && <rect class="limit" x={0} y={top(limit)} width={days.length * BAR_WIDTH - 1} height={1} />}
     </svg>
   );
 }

@@ -131,6 +131,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
             rows={usage.rows}
             by={shownRange.by}
             asOf={usage.asOf}
+            limit={shownRange.by === "day" ? key.limits.requestsPerDay : undefined}
           />
         </section>
       </div>
