@@ -128,8 +128,6 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
     command.option("--all", "show every row");
     command.option("--after <next>", "go on after a list that ended with `More:`");
   }
-  for (const { id } of calls)
-    for (const [flags, says] of LISTS[id]?.options ?? []) command.option(flags, says);
   command.action(async () => {
     const form = chosen(command, forms);
     await run(session, command, form).catch((thrown) => {

@@ -1,14 +1,13 @@
 /** The columns of each list. Fetches and prints the pages of lists. */
-import type { InferOutput } from "valibot";
 import type { BanView } from "../worker/admin/bans/schema.ts";
-import type { KeyEvent, KeyView, keyHistory } from "../worker/admin/keys/schema.ts";
+import type { KeyView } from "../worker/admin/keys/schema.ts";
 import type { PlanView } from "../worker/admin/plans/schema.ts";
 import { saysOf } from "../worker/admin/says.ts";
-import type { RefusedMinute } from "../worker/admin/usage/schema.ts";
+import type { HourUsage } from "../worker/admin/usage/schema.ts";
 import { counted } from "../worker/text/format.ts";
 import { call, callCsv, type Query } from "./api.ts";
 import type { CliIo } from "./io.ts";
-import { type Column, minuteOf, printable, table, toJson } from "./output.ts";
+import { type Column, inline, minuteOf, printable, table, toJson } from "./output.ts";
 import type { Session } from "./session.ts";
 
 type List = {
@@ -19,9 +18,8 @@ type List = {
   /** Columns that are shown besides if there is room for them in the line, as in a pipe. */
   readonly wide?: readonly Column[];
   /** Returns a line above the table, made of the first page. */
-  readonly heading?: (page: never, io: CliIo, options: Paging) => string;
+  readonly heading?: (page: never, io: CliIo) => string;
   readonly example?: string;
-  readonly options?: readonly (readonly [flags: string, does: string])[];
 };
 
 export type Paging = {
@@ -29,7 +27,6 @@ export type Paging = {
   readonly after?: string;
   readonly all?: true;
   readonly csv?: true;
-  readonly at?: string;
 };
 
 const FIGURES = [
@@ -46,11 +43,19 @@ type UsageHead = {
 };
 const USAGE: List = {
   rows: "rows",
-  columns: ["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
+  columns: [
+    ...["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
+    ["refused in", refusedIn],
+  ],
   heading: ({ from, to, asOf, unreachable, total }: UsageHead) =>
     `${minuteOf(from)} to ${minuteOf(to)}, counted until ${minuteOf(asOf)}
 ${unreachable.length > 0 ? `The counters of ${unreachable.join(", ")} cannot be reached.\n` : ""}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
 };
+
+/** `10:42 minute: 12, ban: 3`, for an hour of one key. */
+function refusedIn({ refusedMinutes = [] }: Partial<HourUsage>): string | null {
+  return refusedMinutes.map(({ at, by }) => `${at.slice(11, 16)} ${inline(by)}`).join("; ") || null;
+}
 
 /** Lists by the id of their call. */
 export const LISTS: Readonly<Record<string, List>> = {
@@ -78,21 +83,6 @@ export const LISTS: Readonly<Record<string, List>> = {
     ],
     example: "--state live --key acme",
   },
-  "keys.history": {
-    rows: "events",
-    columns: [
-      "at",
-      ["what", (event: KeyEvent) => (event.kind === "ban" ? `ban by ${event.ban.cause}` : event.change.call)],
-      "who=change.actor",
-      [
-        "details",
-        (event: KeyEvent) => (event.kind === "ban" ? describeBan(event.ban) : saysOf(event.change)),
-      ],
-    ],
-    heading: describeRefusals,
-    example: "--at 10:42",
-    options: [["--at <time>", "only the refusals of this minute, UTC, as in 10:42 or 2026-11-21T10:42"]],
-  },
   "keys.list": {
     rows: "keys",
     columns: [
@@ -102,7 +92,7 @@ export const LISTS: Readonly<Record<string, List>> = {
     ],
     example: "--expiring-within 30d --sort expiry",
   },
-  "keys.usage": { ...USAGE, example: "--since 30d --by day" },
+  "keys.usage": { ...USAGE, example: "--since 7d --by hour" },
   "orders.cancelled": {
     rows: "cancelled",
     columns: ["id", "petId", "quantity", "cancelledAt", "cancelled by=cancelledByName|cancelledBy"],
@@ -126,22 +116,6 @@ export const LISTS: Readonly<Record<string, List>> = {
   "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
 };
 
-function describeBan({ liftedAt, liftedBy, endsAt, reason }: BanView): string {
-  const end = liftedAt === null ? `until ${minuteOf(endsAt)}` : `lifted ${minuteOf(liftedAt)} by ${liftedBy}`;
-  return reason === null ? end : `${end}: ${reason}`;
-}
-
-function describeRefusals(
-  { keyName, asOf, hours }: InferOutput<typeof keyHistory>,
-  io: CliIo,
-  { at = "" }: Paging,
-): string {
-  const minutes = hours.flatMap((hour) => hour.refusedMinutes).filter((minute) => minute.at.includes(at));
-  const title = `Refusals of ${printable(keyName)}, as of ${minuteOf(asOf)}`;
-  if (minutes.length === 0) return `${title}: none\n`;
-  return `${title}\n${table(minutes, ["at", ["refused by", ({ by }: RefusedMinute) => by]], io)}\n`;
-}
-
 type Source = { readonly line: string; readonly isPaged: boolean; readonly query: Query };
 type Page = { readonly next?: string | null } & Readonly<Record<string, unknown>>;
 
@@ -162,7 +136,7 @@ export async function showList(session: Session, source: Source, list: List, pag
     return;
   }
   // The heading is made for the pages of this list.
-  const above = list.heading ? `${list.heading(pages[0] as never, io, paging)}\n` : "";
+  const above = list.heading ? `${list.heading(pages[0] as never, io)}\n` : "";
   const columns = io.columns < WIDE ? list.columns : [...list.columns, ...(list.wide ?? [])];
   io.stdout.write(`${above}${table(rows, columns, io)}\n`);
   sayMore(io, next);

@@ -43,14 +43,12 @@ describe("after a busy day", () => {
 
   it("why was it refused, to the minute", async ({ expect }) => {
     const { id } = day.banned;
-    const { events, hours } = await get(`/keys/${id}/history`);
-    const [minute] =
-      (hours as { refusedMinutes: { at: string; by: object }[] }[]).at(-1)?.refusedMinutes ?? [];
+    const { rows } = await get(`/keys/${id}/usage?by=hour`);
+    const hours = rows as { refusedMinutes: { at: string; by: object }[] }[];
+    const [minute] = hours.flatMap(({ refusedMinutes }) => refusedMinutes);
     expect(minute?.by).toMatchObject({ minute: expect.any(Number) });
-    expect(events).toContainEqual(
-      expect.objectContaining({ kind: "ban", ban: expect.objectContaining({ live: true }) }),
-    );
-    expect(await asked("keys", "history", id, "--at", minute?.at.slice(0, 16) ?? "")).toMatch(/minute: \d+/);
+    const table = await asked("usage", id, "--by", "hour");
+    expect(table).toMatch(new RegExp(`${minute?.at.slice(11, 16)} minute: \\d+`));
   });
 
   it("who lifted that ban", async ({ expect }) => {

@@ -65,34 +65,6 @@ const RANGE = {
   unreachable: [],
   total: { keyCount: 1, ...FIGURES },
 };
-const HISTORY = {
-  keyName: "Paws",
-  asOf: "2026-11-20T11:00:00Z",
-  events: [
-    {
-      kind: "ban",
-      at: "2026-11-20T10:42:00Z",
-      ban: { cause: "strikes", reason: null, liftedAt: "2026-11-20T10:50:00Z", liftedBy: "ada" },
-    },
-    {
-      kind: "change",
-      at: "2026-11-20T09:00:00Z",
-      change: { call: "keys.update", actor: "ada", before: { note: null }, after: { note: "a" } },
-    },
-  ],
-  next: null,
-  hours: [
-    {
-      start: "2026-11-20T10:00:00Z",
-      ...FIGURES,
-      refusedMinutes: [
-        { at: "2026-11-20T10:07:00Z", by: { minute: 1 } },
-        { at: "2026-11-20T10:42:00Z", by: { minute: 12, ban: 3 } },
-      ],
-    },
-  ],
-};
-
 /** The command line, the request, its body, the answer, and what is printed. */
 const CHANGES: readonly [string, string, object | undefined, object | string, string][] = [
   [
@@ -275,12 +247,6 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     /^name +owner +admitted today +plan +status +rights +id\nPaws +Ada +40 +pro +active +only lists +key_0NGqxR8a1b2c\n$/,
   ],
   [
-    `keys history ${ID} --at 10:42 --limit 5`,
-    `GET /admin/keys/${ID}/history?limit=5`,
-    HISTORY,
-    /^Refusals of Paws, as of 2026-11-20 11:00\nat +refused by\n2026-11-20 10:42 +minute: 12, ban: 3\n\nat .*\n2026-11-20 10:42 +ban by strikes +– +lifted 2026-11-20 10:50 by ada\n2026-11-20 09:00 +keys\.update +ada +is changed: note none → a\n$/,
-  ],
-  [
     "usage --since 7d --sort percent",
     "GET /admin/usage?from=7d&sort=percent&limit=100",
     {
@@ -293,8 +259,22 @@ const READS: readonly [string, string, object | string, RegExp][] = [
   [
     `usage ${ID} --since yesterday --by hour`,
     `GET /admin/keys/${ID}/usage?from=yesterday&by=hour`,
-    { keyId: ID, ...RANGE, rows: [{ start: "2026-11-20T10:00:00Z", ...FIGURES, refusedMinutes: [] }] },
-    /^2026-11-20 10:00 +40 +2 +1$/m,
+    {
+      keyId: ID,
+      ...RANGE,
+      rows: [
+        { start: "2026-11-20T10:00:00Z", ...FIGURES, refusedMinutes: [] },
+        {
+          start: "2026-11-20T11:00:00Z",
+          ...FIGURES,
+          refusedMinutes: [
+            { at: "2026-11-20T11:07:00Z", by: { minute: 1 } },
+            { at: "2026-11-20T11:42:00Z", by: { minute: 12, ban: 3 } },
+          ],
+        },
+      ],
+    },
+    /^2026-11-20 10:00 +40 +2 +1 +–\n2026-11-20 11:00 +40 +2 +1 +11:07 minute: 1; 11:42 minute: 12,\n +ban: 3$/m,
   ],
   [
     "orders cancelled --after 9",

@@ -104,7 +104,7 @@ describe("a ban for strikes whose report failed", () => {
     });
     expect(await statusOf(key)).toBe(429);
     expect(await bansOf(key.id)).toEqual([]);
-    await operator("GET", `/keys/${key.id}/history`);
+    await operator("GET", `/keys/${key.id}/usage`);
     expect(await bansOf(key.id)).toMatchObject([{ cause: "strikes", live: true }]);
   });
 

@@ -47,7 +47,6 @@ describe("the reference", () => {
     await operator("PATCH", `/keys/${id}`, { ownerName: "Pet Shop" });
     await operator("POST", "/links", { owner: "Pet Shop", days: 7 });
     await call("GET /links");
-    await call("GET /keys/:id/history", { id }, "?limit=2");
     await call("GET /audit", {}, "?limit=1");
   });
 
@@ -79,7 +78,7 @@ describe("the reference", () => {
     await banByStrikes(key, app, 2_300_000_000_000);
     await untilStored("select 1 from bans where key_id = ?", key.id);
     await call("GET /keys/:id", key);
-    await call("GET /keys/:id/history", key);
+    await call("GET /keys/:id/usage", key, "?by=hour");
     await call("GET /bans", {}, "?state=live");
     await call("GET /keys", {}, "?status=banned");
   });

@@ -95,7 +95,7 @@ describe("the query of any call", () => {
     } = await createAndRotate();
     for (const path of [
       `/keys?search=${key}`,
-      `/keys/${id}/history?after=${key}`,
+      `/keys/${id}/usage?from=${key}`,
       `/bans?key=${key}`,
       `/audit?actor=Bearer%20${key}`,
       `/usage?from=${key}`,

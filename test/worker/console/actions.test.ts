@@ -190,6 +190,24 @@ describe("the page of a key", () => {
     expect([queries.length, limiters.addressed()]).toEqual([10, [id, id, id]]);
   });
 
+  it("lists changes and bans for strikes, newest first, and a ban by an operator as its change", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    await post(`/console/keys/${id}/edit`, { note: "watch" });
+    const values = [`ban_${id}`, id, NOON / 1000 + 30, NOON / 1000 + 40];
+    await env.DB.prepare("insert into bans values (?, ?, 'strikes', null, 20, ?, ?, null, null)")
+      .bind(...values)
+      .run();
+    setClock(NOON + 60_000);
+    await post(`/console/keys/${id}/ban`, { seconds: "60", reason: "leaked", ...APPLY });
+    const [, feed = ""] =
+      /<ol class="feed">(.*?)<\/ol>/s.exec(await (await get(`/console/keys/${id}`)).text()) ?? [];
+    const events = feed.match(/is banned|banned the key|is changed/g);
+    expect(events).toEqual(["is banned", "banned the key", "is changed"]);
+  });
+
   it("says why requests got a 429, as the call does, right after the first of them", async ({ expect }) => {
     const { id, key } = await createKey({ perMinute: 1 });
     const { get } = await browserWith(env.ADMIN_TOKEN);

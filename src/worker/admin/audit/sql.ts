@@ -7,7 +7,7 @@ import { auditLog } from "../../db/schema.ts";
 import { type AuditCall, UNDOABLE_CALLS } from "../../db/values.ts";
 import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
 import { rfc3339 } from "../../text/time.ts";
-import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
+import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import type { AuditView, auditPage, auditQuery } from "./schema.ts";
 
 export type Change = {
@@ -112,27 +112,6 @@ export async function listAudit(
 export async function findEntry(db: Database, id: string): Promise<AuditView | undefined> {
   const entry = await db.select(COLUMNS).from(auditLog).where(sql`${auditLog.id} = ${id}`).get();
   return entry && toView(entry);
-}
-
-/**
- * Lists the changes of one object after a position, the newest first. The list may have other entries too: the
- * id of a position is 16 digits for an audit row, or any other text.
- */
-export async function listChangesOf(
-  db: Database,
-  object: string,
-  after: Position | undefined,
-  maxRows: number,
-): Promise<AuditView[]> {
-  const isAfter =
-    after && sql`(${auditLog.at}, printf('%016d', ${auditLog.id})) < (${after.value}, ${after.id})`;
-  const rows = await db
-    .select(COLUMNS)
-    .from(auditLog)
-    .where(and(eq(auditLog.object, object), isAfter))
-    .orderBy(desc(auditLog.at), desc(auditLog.id))
-    .limit(maxRows);
-  return rows.map(toView);
 }
 
 function toView(entry: Entry): AuditView {

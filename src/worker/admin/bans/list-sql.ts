@@ -28,11 +28,6 @@ function orderOf({ state }: BanFilter): keyof typeof POSITIONS {
   return state === "live" ? "end" : "past end";
 }
 
-/** Returns a negative number if `a` is before `b` in the list, and 0 for the same position. */
-export function comparePositions(a: Position<number>, b: Position<number>): number {
-  return b.value - a.value || Number(a.id < b.id) - Number(a.id > b.id);
-}
-
 export async function listBans(
   db: Database,
   { after, limit, ...filter }: BanFilter & { readonly after?: string | undefined; readonly limit: number },

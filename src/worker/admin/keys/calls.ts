@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { BAN, ENTRY, FIGURES, RANGE } from "../examples.ts";
+import { FIGURES, RANGE } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
 import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
@@ -21,15 +21,12 @@ import {
   updateKey,
 } from "./change.ts";
 import { findKey } from "./find.ts";
-import { findKeyHistory } from "./history.ts";
 import { findKeyPage } from "./list.ts";
 import {
   type ChangedKeys,
   changedKeys,
   inspectedKey,
   issuedKey,
-  keyHistory,
-  keyHistoryQuery,
   keyPage,
   keyQuery,
   keySelection,
@@ -165,38 +162,6 @@ export const keyCalls = {
     },
 
     run: ({ env, id }) => findKey(env, id),
-  }),
-
-  history: call({
-    id: "keys.history",
-    route: "GET /keys/:id/history",
-    summary: "Show what happened to a key",
-    description:
-      "Changes by operators and bans, newest first, and the hours with refusals of the last 7 days.",
-    query: keyHistoryQuery,
-    answer: keyHistory,
-    example: {
-      answer: {
-        keyName: KEY.name,
-        events: [
-          { kind: "change", at: ENTRY.at, change: ENTRY },
-          { kind: "ban", at: BAN.startedAt, ban: BAN },
-        ],
-        next: null,
-        hours: [
-          {
-            start: "2026-11-21T10:00:00Z",
-            admitted: 300,
-            refused: 12,
-            refusedWhileBanned: 0,
-            refusedMinutes: [{ at: "2026-11-21T10:42:00Z", by: { minute: 12 } }],
-          },
-        ],
-        asOf: "2026-11-21T10:50:07Z",
-      },
-    },
-
-    run: ({ env, id, query }) => findKeyHistory(env, id, query),
   }),
 
   update: call({

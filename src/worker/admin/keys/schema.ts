@@ -10,8 +10,6 @@ import {
 } from "../../db/values.ts";
 import { isKeyId } from "../../key/key.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
-import { auditView } from "../audit/schema.ts";
-import { banView } from "../bans/schema.ts";
 import {
   count,
   dateTime,
@@ -35,7 +33,7 @@ import {
 } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
-import { asOf, hourUsage, timeUsage } from "../usage/schema.ts";
+import { asOf, timeUsage } from "../usage/schema.ts";
 
 /** The stored statuses, and those that time and bans make of `active`. */
 export const SHOWN_STATUSES = [...KEY_STATUSES, "expired", "banned"] as const;
@@ -178,10 +176,6 @@ export const keyQuery = v.strictObject({
   format,
 });
 
-export const keyHistoryQuery = v.strictObject({
-  ...paging,
-});
-
 export const secretView = v.strictObject({
   id: described(v.string(), "The first digits of the secret's SHA-256."),
   hint: described(v.string(), "The masked secret."),
@@ -293,18 +287,4 @@ export const inspectedKey = v.strictObject({
     v.nullable(liveUsage),
     "The key's windows, strikes and ban at this moment. Null: its limiter could not be reached.",
   ),
-});
-
-const keyEvent = v.variant("kind", [
-  v.strictObject({ kind: v.literal("change"), at: dateTime, change: auditView }),
-  v.strictObject({ kind: v.literal("ban"), at: dateTime, ban: banView }),
-]);
-export type KeyEvent = v.InferOutput<typeof keyEvent>;
-
-export const keyHistory = v.strictObject({
-  keyName: v.string(),
-  events: described(v.array(keyEvent), "Changes and bans, newest first."),
-  next,
-  hours: described(v.array(hourUsage), "The hours with refusals of the last 7 days."),
-  asOf,
 });

@@ -2,14 +2,18 @@
 import { type Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
+import { auditCalls } from "../../../admin/audit/calls.ts";
+import type { AuditView } from "../../../admin/audit/schema.ts";
+import { banCalls } from "../../../admin/bans/calls.ts";
+import type { BanView } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { KEYS_SAY, lastEndOf, RIGHTS } from "../../../admin/keys/says.ts";
-import type { KeyEvent, KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
+import type { KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
-import type { HourUsage } from "../../../admin/usage/schema.ts";
+import type { RefusedMinute } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
@@ -94,12 +98,16 @@ async function showKey(c: KeyContext, failure?: Failure) {
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
   const open = failure?.action ?? c.req.param("action");
-  const [history, usage, { plans }, owners] = await Promise.all([
-    ask(c, keyCalls.history, { limit: String(EVENTS_SHOWN) }, id),
+  const limit = String(EVENTS_SHOWN);
+  const [changes, bans, { rows: hours }, usage, { plans }, owners] = await Promise.all([
+    ask(c, auditCalls.list, { object: id, limit }),
+    ask(c, banCalls.list, { key: id, limit }),
+    ask(c, keyCalls.usage, { by: "hour", from: "7d" }, id),
     ask(c, keyCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
     planCalls.list.run(inputOf(c, {})),
     open === "edit" ? knownOwners(c) : [],
   ]);
+  const minutes = hours.flatMap((hour) => ("refusedMinutes" in hour ? hour.refusedMinutes : []));
   const isBanned = live?.ban != null || key.bannedUntil !== null;
   const shown: ShownKey = { key, isBanned, plans, owners };
   return page(
@@ -115,7 +123,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       status: failure?.status ?? 200,
     },
     <>
-      <ActionDone c={c} keyView={key} events={history.events} />
+      <ActionDone c={c} keyView={key} change={changes.audit[0]} />
       <ActionForm shown={shown} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
       <WhyRefused sentences={whyRefused} />
@@ -143,7 +151,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
         <div>
           <section id="refused">
             <h2>Refused requests, last 7 days</h2>
-            <RefusedMinutes hours={history.hours} path={path} showsAll={c.req.query("refused") === "all"} />
+            <RefusedMinutes minutes={minutes} path={path} showsAll={c.req.query("refused") === "all"} />
           </section>
           <section id="secrets">
             <h2>Secrets</h2>
@@ -153,15 +161,13 @@ async function showKey(c: KeyContext, failure?: Failure) {
       </div>
       <section>
         <h2>History</h2>
-        <History mayUndo={!c.var.mayOnlyRead} events={history.events} />
-        {history.next !== null && (
-          <Presets
-            links={[
-              ["All changes", addressOf("/console/audit", { object: id })],
-              ["All bans", addressOf("/console/bans", { state: "past", key: id })],
-            ]}
-          />
-        )}
+        <History changes={changes.audit} bans={bans.bans} mayUndo={!c.var.mayOnlyRead} />
+        <Presets
+          links={[
+            ["All changes", addressOf("/console/audit", { object: id })],
+            ["All bans", addressOf("/console/bans", { state: "past", key: id })],
+          ]}
+        />
       </section>
     </>,
   );
@@ -187,11 +193,11 @@ function WhyRefused({ sentences }: { readonly sentences: readonly string[] }) {
 type ActionDoneProps = {
   readonly c: KeyContext;
   readonly keyView: KeyView;
-  readonly events: readonly KeyEvent[];
+  /** The last change. */
+  readonly change: AuditView | undefined;
 };
 
-function ActionDone({ c, keyView, events }: ActionDoneProps) {
-  const [change] = events.flatMap((event) => (event.kind === "change" ? [event.change] : []));
+function ActionDone({ c, keyView, change }: ActionDoneProps) {
   const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
   if (action === undefined || change === undefined || !hasMade(action, change)) return null;
   return (
@@ -308,13 +314,12 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
 }
 
 type RefusedProps = {
-  readonly hours: readonly HourUsage[];
+  readonly minutes: readonly RefusedMinute[];
   readonly path: string;
   readonly showsAll: boolean;
 };
 
-function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
-  const minutes = hours.flatMap(({ refusedMinutes }) => refusedMinutes);
+function RefusedMinutes({ minutes, path, showsAll }: RefusedProps) {
   const shown = minutes.slice(-(showsAll ? MINUTES_SHOWN_AT_MOST : MINUTES_SHOWN)).toReversed();
   return (
     <>
@@ -350,22 +355,31 @@ function RefusedMinutes({ hours, path, showsAll }: RefusedProps) {
   );
 }
 
-/** Leaves out bans by operators, because the list has them as changes. */
-function History({ events, mayUndo }: { readonly events: readonly KeyEvent[]; readonly mayUndo: boolean }) {
-  const shown = events.filter((event) => event.kind === "change" || event.ban.cause === "strikes");
-  if (shown.length === 0) return <p class="muted">Nothing yet.</p>;
-  return (
-    <ol class="feed">
-      {shown.map((event) =>
-        event.kind === "change" ? (
-          <Entry deed={[event.change]} when={<Time iso={event.at} />} mayUndo={mayUndo} />
-        ) : (
+type HistoryProps = {
+  readonly changes: readonly AuditView[];
+  readonly bans: readonly BanView[];
+  readonly mayUndo: boolean;
+};
+
+/** Bans by operators are among the changes. */
+function History({ changes, bans, mayUndo }: HistoryProps) {
+  const events = [
+    ...changes.map((change) => {
+      const item = <Entry deed={[change]} when={<Time iso={change.at} />} mayUndo={mayUndo} />;
+      return { at: change.at, item };
+    }),
+    ...bans
+      .filter(({ cause }) => cause === "strikes")
+      .map(({ startedAt: at, strikes, endsAt }) => {
+        const item = (
           <li>
-            <Time iso={event.at} /> <strong>The service</strong> banned the key for{" "}
-            {counted(event.ban.strikes, "second")} over the limit until <Time iso={event.ban.endsAt} />
+            <Time iso={at} /> <strong>The service</strong> banned the key for {counted(strikes, "second")}{" "}
+            over the limit until <Time iso={endsAt} />
           </li>
-        ),
-      )}
-    </ol>
-  );
+        );
+        return { at, item };
+      }),
+  ].toSorted((a, b) => b.at.localeCompare(a.at));
+  if (events.length === 0) return <p class="muted">Nothing yet.</p>;
+  return <ol class="feed">{events.slice(0, EVENTS_SHOWN).map(({ item }) => item)}</ol>;
 }
