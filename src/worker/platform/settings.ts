@@ -98,9 +98,17 @@ const SCHEMAS = {
   ),
   ADMIN_READ_TOKEN: TOKEN,
   ADMIN_TOKEN: TOKEN,
-  ALERT_WEBHOOK_SECRET: v.pipe(
-    v.string(),
-    v.check(isWebhookSecret, "must be whsec_ and 24 to 64 bytes in base64"),
+  ALERT_FORMAT: v.picklist(["full", "text"], 'must be "full" or "text"'),
+  /** The second secret is the one before, while it is replaced. */
+  ALERT_WEBHOOK_SECRET: v.message(
+    v.pipe(
+      v.string(),
+      v.transform((text) => text.split(/\s+/)),
+      v.tupleWithRest([v.string()], v.string()),
+      v.maxLength(2),
+      v.everyItem(isWebhookSecret),
+    ),
+    "must be whsec_ and 24 to 64 bytes in base64, or two of them with a blank between them",
   ),
   ALERT_WEBHOOK_URL: v.pipe(v.string(), v.check(isWebhookUrl, "must be an https address")),
   CONSOLE_URL: address("/console"),
@@ -170,8 +178,13 @@ export type AccessSettings = {
   readonly writers: readonly string[] | undefined;
 };
 
-/** The secret has the form of the Standard Webhooks specification. */
-export type Webhook = { readonly url: string; readonly secret: string };
+/** The secrets have the form of the Standard Webhooks specification. Each signs. */
+export type Webhook = {
+  readonly url: string;
+  readonly secrets: readonly [string, ...string[]];
+  /** `text`: an alert is its text alone, as chats want it. */
+  readonly format: "full" | "text";
+};
 
 export type Settings = ReturnType<typeof readSettings>;
 
@@ -235,10 +248,11 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
 
   const named = read("ACCESS_WRITERS") ?? (isSet("ACCESS_WRITERS") ? [] : undefined);
   const writers = named?.map(foldLetters);
+  const format = read("ALERT_FORMAT") ?? "full";
   const webhook = readBoth(
     "ALERT_WEBHOOK_URL",
     "ALERT_WEBHOOK_SECRET",
-    (url, secret): Webhook => ({ url, secret }),
+    (url, secrets): Webhook => ({ url, secrets, format }),
   );
   // The read token comes first: if both tokens are the same by mistake, the token may only read.
   const tokens = [

@@ -4,15 +4,19 @@ import { type Database, type DatabaseEnv, openDatabase } from "../../db/database
 import { logError, logEvent } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
-import { claimDueAlerts, type DueAlert, noteAnswer } from "./sql.ts";
+import {
+  ALERTS_PER_BATCH,
+  type Attempt,
+  claimDueAlerts,
+  type DueAlert,
+  noteAnswer,
+  SECONDS_BETWEEN,
+  TIMEOUT_SECONDS,
+} from "./sql.ts";
 
-/**
- * The alerts of a batch are sent at the same time, so that the batch ends before they are due again. An
- * invocation has six connections.
- */
-const ALERTS_PER_BATCH = 5;
-const MAX_BATCHES = 20;
-const TIMEOUT_MS = 10_000;
+/** After an answer, Cloudflare lets the Worker go on for 30 s. What is due later is left to the cron. */
+const MAX_SLEEP_MS = 30_000;
+const MAX_BATCHES = 40;
 /** A receiver that asks for a longer pause is asked again after this time. */
 const MAX_PAUSE_SECONDS = HOUR_SECONDS;
 
@@ -20,30 +24,42 @@ const USER_AGENT = "Store-Orders-Alerts/1.0";
 
 /** Sends an alert that was just stored. The caller does not wait, and sees no failure of the webhook. */
 export function deliverSoon(env: DatabaseEnv): void {
-  if (settingsOf(env).webhook !== undefined) waitUntil(deliverBatch(env));
+  if (settingsOf(env).webhook !== undefined) waitUntil(deliverDueAlerts(env));
 }
 
-/** Sends every alert that is due. Runs every minute. */
+/**
+ * Sends every alert that is due; the cron calls it every minute. Never rejects: an alert that was not sent is
+ * due again later.
+ */
 export async function deliverDueAlerts(env: DatabaseEnv): Promise<void> {
-  for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    if ((await deliverBatch(env)) < ALERTS_PER_BATCH) return;
-  }
-}
-
-/** Returns how many alerts it tried to send. Never rejects: an alert that was not sent is due again later. */
-async function deliverBatch(env: DatabaseEnv): Promise<number> {
   const { webhook, consoleUrl } = settingsOf(env);
-  if (webhook === undefined) return 0;
-  const db = openDatabase(env.DB);
+  if (webhook === undefined) return;
   try {
-    const due = await claimDueAlerts(db, await addressOf(webhook), nowSeconds(), ALERTS_PER_BATCH);
-    const logFailure = (thrown: unknown) => logError("alerts_not_delivered", thrown);
-    await Promise.all(due.map((alert) => deliver(db, webhook, alert, consoleUrl).catch(logFailure)));
-    return due.length;
+    for (let batch = 0; batch < MAX_BATCHES; batch++) {
+      const sleepMs = (await deliverBatch(openDatabase(env.DB), webhook, consoleUrl)) - Date.now();
+      if (sleepMs > MAX_SLEEP_MS) return;
+      if (sleepMs > 0) await new Promise((resume) => setTimeout(resume, sleepMs));
+    }
   } catch (thrown) {
     logError("alerts_not_delivered", thrown);
-    return 0;
   }
+}
+
+/**
+ * Sends the alerts of a batch at the same time. Returns when the next batch may be sent, in Unix milliseconds;
+ * infinite, if no alert is left or another sender goes on.
+ */
+async function deliverBatch(db: Database, webhook: Webhook, consoleUrl: string | undefined): Promise<number> {
+  const { due, attempt } = await claimDueAlerts(db, await addressOf(webhook), nowSeconds());
+  const logFailure = (thrown: unknown) => logError("alerts_not_delivered", thrown);
+  const sent = await Promise.all(
+    due.map((alert) => deliver(db, webhook, alert, consoleUrl, attempt).catch(logFailure)),
+  );
+  const pausedUntilMs = Math.max(0, ...sent.map((each) => (each?.pausedUntil ?? 0) * 1000));
+  if (due.length > 0 && attempt === "alone") {
+    return Math.max(pausedUntilMs, Date.now() + SECONDS_BETWEEN * 1000);
+  }
+  return pausedUntilMs > Date.now() || due.length === ALERTS_PER_BATCH ? pausedUntilMs : Infinity;
 }
 
 /** Sends the alert, and stores the answer. */
@@ -52,7 +68,8 @@ export async function deliver(
   webhook: Webhook,
   { id, type, at, keyId, ...alert }: DueAlert,
   consoleUrl: string | undefined,
-): Promise<Delivery> {
+  attempt: Attempt,
+): Promise<Noted> {
   const link = consoleUrl === undefined ? "" : ` ${consoleUrl}/keys/${keyId}`;
   // `insertAlert` made this text.
   const data = JSON.parse(alert.data) as Payload["data"];
@@ -61,37 +78,44 @@ export async function deliver(
   const text = `${plain(alert.text)} (${timestamp.replace("T", " ").replace("Z", " UTC")})${link}`;
   const sent = await send(webhook, id, { type, timestamp, data, text });
   if (sent.error !== null) logEvent("alert_not_delivered", { alert: id, error: sent.error });
-  return note(db, webhook, id, sent);
+  return note(db, webhook, id, sent, attempt);
 }
 
 /** Sends a test alert. A receiver that accepts it is on again. */
-export async function deliverTest(db: Database, webhook: Webhook, actor: string): Promise<Delivery> {
+export async function deliverTest(db: Database, webhook: Webhook, actor: string): Promise<Noted> {
   const text = "This is a test alert of Store Orders. Alerts arrive here.";
   const payload = { type: "test", timestamp: rfc3339(nowSeconds()), data: { actor }, text };
-  return note(db, webhook, undefined, await send(webhook, `test_${crypto.randomUUID()}`, payload));
+  const sent = await send(webhook, `test_${crypto.randomUUID()}`, payload);
+  return note(db, webhook, undefined, sent, "by hand");
 }
 
 async function note(
   db: Database,
   webhook: Webhook,
   id: string | undefined,
-  { pauseSeconds, ...sent }: Answered,
-): Promise<Delivery> {
+  { pausedUntil, ...sent }: Answered,
+  attempt: Attempt,
+): Promise<Noted> {
   const answeredAt = nowSeconds();
-  const pausedUntil = pauseSeconds === 0 ? 0 : answeredAt + pauseSeconds;
-  const isGone = sent.status === 410;
-  await noteAnswer(db, await addressOf(webhook), id, { answeredAt, error: sent.error, isGone, pausedUntil });
-  return { ...sent, at: rfc3339(answeredAt) };
+  const answer = {
+    answeredAt,
+    error: sent.error,
+    isGone: sent.status === 410,
+    isBusy: sent.status === 429 && pausedUntil > 0,
+    pausedUntil,
+  };
+  const untilThen = await noteAnswer(db, await addressOf(webhook), id, answer, attempt);
+  return { sent: { ...sent, at: rfc3339(answeredAt) }, pausedUntil: untilThen };
 }
 
 /** Names the receiver in D1 without its address. */
-export function addressOf({ url, secret }: Webhook): Promise<string> {
+export function addressOf({ url, secrets: [secret] }: Webhook): Promise<string> {
   return sign(secret, url);
 }
 
-/** Slack reads `<…>` as a link or a mention, and a name may have these characters. */
+/** Chats read `<…>` and `@…` as a link or a mention, and a name may have these characters. */
 function plain(text: string): string {
-  return text.replaceAll("<", "‹").replaceAll(">", "›");
+  return text.replaceAll("<", "‹").replaceAll(">", "›").replaceAll("@", "＠");
 }
 
 type Payload = {
@@ -111,17 +135,21 @@ export type Delivery = {
   readonly error: string | null;
 };
 
-/** `pauseSeconds` is how long the receiver asked to wait. */
-type Answered = Omit<Delivery, "at"> & { readonly pauseSeconds: number };
+/** Until when the receiver asked to wait, in Unix seconds. 0: it did not. */
+type Answered = Omit<Delivery, "at"> & { readonly pausedUntil: number };
+/** Until when nothing more is sent. */
+type Noted = { readonly sent: Delivery; readonly pausedUntil: number };
 
 /** A redirect is a failure, because the alert is for this address only. */
-async function send({ url, secret }: Webhook, id: string, payload: Payload): Promise<Answered> {
+async function send(webhook: Webhook, id: string, payload: Payload): Promise<Answered> {
+  const { url, secrets, format } = webhook;
   const timestamp = String(nowSeconds());
-  const body = JSON.stringify(payload);
-  const signature = await sign(secret, `${id}.${timestamp}.${body}`);
+  const body = JSON.stringify(format === "text" ? { text: payload.text } : payload);
+  const signatures = secrets.map(async (secret) => `v1,${await sign(secret, `${id}.${timestamp}.${body}`)}`);
+  const signature = (await Promise.all(signatures)).join(" ");
   // Not `AbortSignal.timeout`: its timer would keep an object in memory after the answer.
   const timeout = new AbortController();
-  const timer = setTimeout(() => timeout.abort(), TIMEOUT_MS);
+  const timer = setTimeout(() => timeout.abort(), TIMEOUT_SECONDS * 1000);
   try {
     const response = await fetch(url, {
       method: "POST",
@@ -132,27 +160,27 @@ async function send({ url, secret }: Webhook, id: string, payload: Payload): Pro
         "User-Agent": USER_AGENT,
         "webhook-id": id,
         "webhook-timestamp": timestamp,
-        "webhook-signature": `v1,${signature}`,
+        "webhook-signature": signature,
       },
       body,
     });
     await response.body?.cancel().catch(() => undefined);
     const { ok, status } = response;
-    if (ok) return { delivered: true, status, error: null, pauseSeconds: 0 };
-    const pauseSeconds = pauseOf(response.headers.get("Retry-After") ?? "", Date.now());
-    return { delivered: false, status, error: `status ${status}`, pauseSeconds };
+    if (ok) return { delivered: true, status, error: null, pausedUntil: 0 };
+    const pausedUntil = endOfPause(response.headers.get("Retry-After") ?? "", Date.now() / 1000);
+    return { delivered: false, status, error: `status ${status}`, pausedUntil };
   } catch {
     const error = timeout.signal.aborted ? "timeout" : "unreachable";
-    return { delivered: false, status: null, error, pauseSeconds: 0 };
+    return { delivered: false, status: null, error, pausedUntil: 0 };
   } finally {
     clearTimeout(timer);
   }
 }
 
 /** Reads `Retry-After`: seconds or a date (RFC 9110, 10.2.3). 0: no pause, or no value that it can have. */
-function pauseOf(retryAfter: string, nowMs: number): number {
-  const seconds = /^\d+$/.test(retryAfter) ? Number(retryAfter) : (Date.parse(retryAfter) - nowMs) / 1000;
-  return seconds > 0 ? Math.min(Math.ceil(seconds), MAX_PAUSE_SECONDS) : 0;
+function endOfPause(retryAfter: string, now: number): number {
+  const end = /^\d+$/.test(retryAfter) ? now + Number(retryAfter) : Date.parse(retryAfter) / 1000;
+  return end > now ? Math.ceil(Math.min(end, now + MAX_PAUSE_SECONDS)) : 0;
 }
 
 async function sign(secret: string, text: string): Promise<string> {

@@ -46,6 +46,7 @@ function saysOf({
   since,
   lastError,
   deliveredAt,
+  pausedUntil,
   nextAttemptAt,
   ...counts
 }: ReceiverView): string {
@@ -55,11 +56,16 @@ function saysOf({
   if (state === "off") {
     return `${host} answered 410 on ${time(since)}: it wants no more alerts, so none is sent. ${waits} Correct the receiver or its address, then send a test alert. If it is accepted, alerts are sent again.`;
   }
-  if (since !== null)
-    return `${host} has accepted no alert since ${time(since)}: ${lastError}. ${waits}${next}`;
+  const last = `${host} accepted the last alert on ${time(deliveredAt)}`;
+  if (since !== null) {
+    const none = deliveredAt === null ? `${host} has accepted no alert yet` : `${last}, and none since`;
+    return `${none}: ${lastError}. ${waits}${next}`;
+  }
   if (failing > 0) return `${host} did not accept ${counted(failing, "alert")}, but a later one.${next}`;
   if (deliveredAt === null) return `No alert was sent to ${host} yet.`;
-  return `${host} accepted the last alert on ${time(deliveredAt)}.`;
+  return pausedUntil === null || waiting === 0
+    ? `${last}.`
+    : `${last}, and gets one at a time. ${waits}${next}`;
 }
 
 function time(iso: string | null): string {

@@ -21,7 +21,10 @@ export const alertView = v.strictObject({
     v.picklist(ALERT_STATES),
     "`failing`: not accepted so far, and sent again. `failed`: given up after three days.",
   ),
-  attempts: described(count, "How often the alert was sent, not counting by hand."),
+  attempts: described(
+    count,
+    "How often the alert was sent, not counting by hand, and not if it only came too soon.",
+  ),
   nextAttemptAt: v.nullable(dateTime),
   deliveredAt: v.nullable(dateTime),
   lastError: v.nullable(v.string()),
@@ -39,7 +42,10 @@ export const receiverView = v.strictObject({
   lastError: described(v.nullable(v.string()), "Null: the last attempt was accepted."),
   answeredAt: described(v.nullable(dateTime), "The last attempt, by hand too."),
   deliveredAt: described(v.nullable(dateTime), "The last attempt that was accepted."),
-  pausedUntil: described(v.nullable(dateTime), "It asked with `Retry-After` to wait until then."),
+  pausedUntil: described(
+    v.nullable(dateTime),
+    "Nothing is sent before then: it has asked with `Retry-After` to wait, and gets one alert at a time since.",
+  ),
   nextAttemptAt: v.nullable(dateTime),
   waiting: described(count, "Alerts that were not delivered yet."),
   failing: described(count, "Those of them that were sent at least once."),

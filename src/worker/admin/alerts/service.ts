@@ -51,13 +51,13 @@ export async function sendAgain(env: Bindings, id: string): Promise<Delivery> {
   const db = openDatabase(env.DB);
   const alert = await findAlert(db, id);
   if (alert === undefined) throw notFound("No alert has this id.");
-  return deliver(db, webhook, alert, settingsOf(env).consoleUrl);
+  return (await deliver(db, webhook, alert, settingsOf(env).consoleUrl, "by hand")).sent;
 }
 
 /** Sends a test alert now. */
 export async function sendTestAlert(env: Bindings, actor: string): Promise<Delivery> {
   const webhook = requireWebhook(env);
-  return deliverTest(openDatabase(env.DB), webhook, actor);
+  return (await deliverTest(openDatabase(env.DB), webhook, actor)).sent;
 }
 
 function requireWebhook(env: Bindings): Webhook {
