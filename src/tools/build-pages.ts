@@ -1,7 +1,6 @@
 /**
- * Builds the static assets in the folder of wrangler.toml's [assets], the OpenAPI documents of clients and of
- * the admin API, and the documents of docs/ for the console. wrangler runs this program before it starts or
- * deploys.
+ * Builds the static assets in the folder of wrangler.toml's [assets], and the OpenAPI documents of clients and
+ * of the admin API. wrangler runs this program before it starts or deploys.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +10,6 @@ import { pathToFileURL } from "node:url";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
 import { parse } from "yaml";
-import { toHtml } from "./markdown.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SOURCE = join(ROOT, "src", "assets");
@@ -114,22 +112,6 @@ function buildContract(): void {
   put("../openapi.txt", JSON.stringify(parse(contract, { merge: true })));
 }
 
-/** Each document begins with its title. */
-function buildDocuments(): void {
-  const folder = join(ROOT, "docs");
-  const documents = globSync("*.md", { cwd: folder }).map((name) => {
-    const [head = "", ...lines] = readFileSync(join(folder, name), "utf8").split("\n");
-    const html = toHtml(lines.join("\n"));
-    const sections = html
-      .matchAll(/<h2 id="([^"]+)">(.*?)<\/h2>/g)
-      .map(([, id, text]) => `<a href="#${id}">${text}</a>`);
-    const contents = `<nav class="presets" aria-label="Sections">${[...sections].join("")}</nav>`;
-    return [name, { title: head.replace("# ", ""), html: contents + html }];
-  });
-  put("../documents.txt", JSON.stringify(Object.fromEntries(documents)));
-}
-
 buildPages();
-buildDocuments();
 buildContract();
 await buildReference();

@@ -356,7 +356,6 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     plan: "/console/plans/pro",
     audit: "/console/audit",
     alerts: "/console/alerts",
-    document: "/console/documents/deploying.md",
   };
 
   it.for(["desk", "phone"] as const)("fits a %s, without violations of axe", async (screen, { expect }) => {

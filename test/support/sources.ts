@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, "..", "..");
 const NOT_OURS = /(^|\/)node_modules\//;
 
 /** The files below a folder of the project, by path from its root. */
-function filesUnder(folder: string, extension: string): string[] {
+export function filesUnder(folder: string, extension: string): string[] {
   return readdirSync(posix.join(ROOT, folder), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(extension) && !NOT_OURS.test(file))
     .map((file) => posix.join(folder, file))

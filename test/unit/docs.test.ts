@@ -1,8 +1,7 @@
 /** The documents: their links lead to files and headings that exist, and they name files that exist. */
 import { posix } from "node:path";
 import { describe, it } from "vitest";
-import { toHtml } from "../../src/tools/markdown.ts";
-import { exists, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
+import { exists, filesUnder, markdownFiles, readText, withoutCodeBlocks } from "../support/sources.ts";
 
 const documents = markdownFiles();
 
@@ -30,17 +29,13 @@ describe("the documents", () => {
     expect(names.filter((name) => !(name in { ...dependencies, ...devDependencies }))).toEqual([]);
   });
 
-  it.for(documents.filter((file) => file.startsWith("docs/")))(
-    "%s is shown by the console without a mark of Markdown, and with the anchors of its headings",
-    (file, { expect }) => {
-      const html = toHtml(readText(file));
-      expect(html.replace(/<code[^>]*>[\s\S]*?<\/code>/g, "")).not.toMatch(
-        /\]\(|\*\*|`|^\s*(?:\||#|- |\d+\. )/m,
-      );
-      for (const [, heading = ""] of withoutCodeBlocks(readText(file)).matchAll(/^#+ (.+)$/gm))
-        expect(html).toContain(`id="${anchorOf(heading)}"`);
-    },
-  );
+  it("has each file and heading to which the console links", ({ expect }) => {
+    const links = filesUnder("src/worker", ".tsx").flatMap((file) =>
+      [...readText(file).matchAll(/docsUrl\("([^"]+)"\)/g)].map(([, link = ""]) => link),
+    );
+    expect(links.length).toBeGreaterThan(5);
+    expect(links.filter((link) => !isValidLink("docs/runbook.md", link))).toEqual([]);
+  });
 });
 
 /** The targets of a document's links to this repository. */

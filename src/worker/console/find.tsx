@@ -14,13 +14,9 @@ import { nowSeconds } from "../text/time.ts";
 import { addressOf, formOf, KeptForm, queryOf } from "./kit/forms.ts";
 import { type ConsoleContext, docsUrl, FIND, FindForm, page, SECTIONS } from "./kit/page.tsx";
 import { customerAddress } from "./kit/ui.tsx";
-import { documentsOf } from "./pages/documents.tsx";
 
 const MAX_KEYS = 8;
 const MAX_CUSTOMERS = 5;
-const MAX_PAGES = 5;
-/** A shorter text is in nearly every document. */
-const MIN_CHARS_IN_DOCUMENTS = 3;
 
 /** The script of the field reads the same members. */
 type Found = {
@@ -99,11 +95,10 @@ async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[
   // A masked secret is found by its end.
   const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
   const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
-  const [order, { keys }, customers, pages] = await Promise.all([
+  const [order, { keys }, customers] = await Promise.all([
     isInt64(text) ? findOrder(db, text) : undefined,
     listKeys(db, filter, nowSeconds()),
     findOwners(db, text, MAX_CUSTOMERS),
-    pagesWith(c, text),
   ]);
   return [
     ...(order ? [{ kind: "order", name: text, detail: "", href: `/console/orders/${text}` } as const] : []),
@@ -117,7 +112,7 @@ async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[
           href: customerAddress(owner),
         }) as const,
     ),
-    ...pages,
+    ...pagesWith(c, text),
   ];
 }
 
@@ -134,8 +129,7 @@ async function keyOfSecret(db: Database, secret: string): Promise<readonly Found
   return key?.secrets.some(({ id }) => hash.startsWith(id)) ? [foundKey(key)] : [];
 }
 
-/** Finds pages by their names, and sections of documents that have every word of the text. */
-async function pagesWith(c: ConsoleContext, text: string): Promise<readonly Found[]> {
+function pagesWith(c: ConsoleContext, text: string): readonly Found[] {
   const actions = c.var.mayOnlyRead
     ? []
     : ([
@@ -143,46 +137,7 @@ async function pagesWith(c: ConsoleContext, text: string): Promise<readonly Foun
         ["/console/orders/load", "Load orders"],
       ] as const);
   const sought = foldForSearch(text);
-  const byName = [...SECTIONS, ...actions]
+  return [...SECTIONS, ...actions]
     .filter(([, name]) => foldForSearch(name).includes(sought))
     .map(([href, name]) => ({ kind: "page", name, detail: "", href }) as const);
-  if (sought.length < MIN_CHARS_IN_DOCUMENTS) return byName.slice(0, MAX_PAGES);
-  const words = sought.split(/\s+/);
-  const hasAll = (folded: string) => words.every((word) => folded.includes(word));
-  const sections = (await sectionsOfDocuments()).filter(({ folded }) => hasAll(folded));
-  const inTitles = sections.filter(({ heading }) => hasAll(foldForSearch(heading)));
-  const inOrder = [...new Set([...inTitles, ...sections])].map(
-    ({ document, heading, href }) => ({ kind: "page", name: heading, detail: document, href }) as const,
-  );
-  return [...byName, ...inOrder].slice(0, MAX_PAGES);
-}
-
-type Section = { document: string; heading: string; href: string; folded: string };
-let sections: readonly Section[] | undefined;
-
-/** The documents are part of the build. */
-async function sectionsOfDocuments(): Promise<readonly Section[]> {
-  sections ??= Object.entries(await documentsOf()).flatMap(([name, { title, html }]) =>
-    html.split(/(?=<h[23] id=)/).flatMap((part) => {
-      const [, id, heading] = /^<h[23] id="([^"]*)">(.*?)<\/h/.exec(part) ?? [];
-      if (id === undefined || heading === undefined) return [];
-      const href = docsUrl(`${name as `${string}.md`}#${id}`);
-      return [{ document: title, heading: plain(heading), href, folded: foldForSearch(plain(part)) }];
-    }),
-  );
-  return sections;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-  "&amp;": "&",
-};
-
-function plain(html: string): string {
-  return html
-    .replace(/<[^>]*>/g, "")
-    .replace(/&(?:lt|gt|quot|#39|amp);/g, (entity) => ENTITIES[entity] ?? "");
 }

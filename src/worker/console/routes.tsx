@@ -13,7 +13,6 @@ import { alertReceiver } from "./kit/receiver.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
 import { banPages } from "./pages/bans/page.tsx";
-import { documentPage } from "./pages/documents.tsx";
 import { keyPages } from "./pages/keys/key-page.tsx";
 import { keyListPages } from "./pages/keys/list-page.tsx";
 import { linkPages } from "./pages/links/page.tsx";
@@ -50,7 +49,6 @@ export const consoleRoutes = new Hono<AppEnv>()
   })
   .get("/", overviewPage)
   .get("/find", findPage)
-  .get("/documents/:name", documentPage)
   .get("/reference", (c) => c.redirect("/docs/admin"))
   .route("/keys", keyListPages)
   .route("/keys", keyPages)

@@ -20,7 +20,7 @@ async function everyPath(method: string): Promise<string[]> {
   await env.DB.prepare("insert into owner_links values (?1, 'h', ?2, lower(?2), 1, 'mo', 2200009000)")
     .bind(key.id, owner)
     .run();
-  ids.set("orders", orderId).set("customers", encodeURIComponent(owner)).set("documents", "runbook.md");
+  ids.set("orders", orderId).set("customers", encodeURIComponent(owner));
   const paths = operatorsApp()
     .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))
     .map(({ path }) => path.replace(/:\w+/, ids.get(path.split("/")[2] ?? "") ?? key.id));

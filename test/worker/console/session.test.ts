@@ -193,8 +193,7 @@ describe("a session", () => {
     database.failWith("D1_ERROR: Exceeded maximum DB size", isWrite);
     const app = startApp({ DB: database.DB });
     setClock(NOW_MS + HOUR_MS);
-    const sections =
-      "keys customers usage bans orders orders/cancelled plans audit alerts documents/runbook.md";
+    const sections = "keys customers usage bans orders orders/cancelled plans audit alerts";
     for (const path of ["", `/keys/${id}`, ...sections.split(" ").map((section) => `/${section}`)]) {
       const page = await app(`/console${path}`, { headers: { Cookie: cookie } });
       expect(page.status, path).toBe(200);

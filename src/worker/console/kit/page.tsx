@@ -29,9 +29,9 @@ type Frame = {
   readonly status?: ContentfulStatusCode;
 };
 
-/** Returns the address of a document, as in `runbook.md#bans`, in the version that runs. */
+/** Returns the address of a document of docs/ in the project's repository, as of `runbook.md#bans`. */
 export function docsUrl(document: `${string}.md` | `${string}.md#${string}`): string {
-  return `/console/documents/${document}`;
+  return `https://github.com/store-orders/store-orders/blob/main/docs/${document}`;
 }
 
 /** Renders a page for a signed-in operator. */
