@@ -12,7 +12,6 @@ import { addBackupCommand } from "./commands/backup.ts";
 import { addFindCommand } from "./commands/find-key.ts";
 import { addOrderFileCommands } from "./commands/load-orders.ts";
 import { addSmokeCommand } from "./commands/smoke.ts";
-import { addTailCommand } from "./commands/tail.ts";
 import { addCallCommands } from "./commands.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { paint, printable } from "./output.ts";
@@ -65,7 +64,6 @@ function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => voi
   addCallCommands(program, session);
   addFindCommand(program, session);
   addOrderFileCommands(program, session);
-  addTailCommand(program, session);
   addSmokeCommand(program, session);
   addBackupCommand(program, session);
   return program;

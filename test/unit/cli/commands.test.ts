@@ -778,7 +778,6 @@ describe("wrong usage", () => {
     ["usage Paws --limit 5", "usage <key> has no --limit."],
     ["order list", "unknown command 'order' (Did you mean orders?)"],
     ["keys show Paws --csv", "unknown option '--csv'"],
-    ["tail --status 42", "Use a status, as in 429 or 5xx."],
   ] as const)("%s is exit code 2: %s", async ([line, message], { expect }) => {
     const { code, out, err } = await runLine(line);
     expect([code, out]).toEqual([2, ""]);
