@@ -511,9 +511,9 @@ describe("a receiver that fails", () => {
 });
 
 describe("a receiver that asks to wait", () => {
-  const asking = (retryAfter: string) => {
-    receiver.answer = async () =>
-      new Response("slow", { status: 429, headers: { "Retry-After": retryAfter } });
+  const PAUSED = "select 1 from alert_receivers where paused_until > 0";
+  const asking = (retryAfter: string, status = 429) => {
+    receiver.answer = async () => new Response("slow", { status, headers: { "Retry-After": retryAfter } });
   };
 
   it.for([
@@ -526,7 +526,7 @@ describe("a receiver that asks to wait", () => {
     async ([header, seconds], { expect }) => {
       asking(header);
       await ban((await createKey()).id);
-      await untilStored("select 1 from alert_receivers where paused_until > 0");
+      await untilStored(PAUSED);
       const { pausedUntil } = (await receiverState()) as { pausedUntil: string };
       // The wait for the row has moved the clock by some milliseconds.
       const pauseMs = Date.parse(pausedUntil) - T0;
@@ -569,7 +569,7 @@ describe("a receiver that asks to wait", () => {
   it("gets one alert at a time, also from several isolates", async ({ expect }) => {
     asking("60");
     for (let i = 0; i < 3; i++) await ban((await createKey()).id);
-    await untilStored("select 1 from alert_receivers where paused_until > 0");
+    await untilStored(PAUSED);
     const before = receiver.received.length;
     const { promise, resolve } = Promise.withResolvers<Response>();
     receiver.answer = () => promise;
@@ -594,6 +594,42 @@ describe("a receiver that asks to wait", () => {
       });
     },
   );
+
+  it.for([
+    ["a test alert", 429],
+    ["a test alert", 503],
+    ["an alert that is sent again", 429],
+    ["an alert that is sent again", 503],
+  ] as const)("is asked no more to wait once it accepts %s, after %s", async ([sent, status], { expect }) => {
+    asking("3600", status);
+    await ban((await createKey()).id);
+    await untilStored(PAUSED);
+    const [first] = (await listed()) as { id: string }[];
+    const path = sent === "a test alert" ? "/alerts/test" : `/alerts/${first?.id}/resend`;
+    await ban((await createKey()).id);
+    setClock(T0 + 2 * MINUTE);
+    await operator("POST", path);
+    await cron();
+    expect(receiver.received).toHaveLength(2); // it did not accept the one by hand
+    receiver.answer = async () => new Response(null, { status: 204 });
+    await operator("POST", path);
+    expect(await receiverState()).toMatchObject({ pausedUntil: null, nextAttemptAt: expect.any(String) });
+    await cron();
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  it("is still asked to wait after it accepts an alert that was under way", async ({ expect }) => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    receiver.answer = () => promise;
+    await ban((await createKey()).id);
+    await received(1);
+    asking("3600");
+    await ban((await createKey()).id);
+    await untilStored(PAUSED);
+    resolve(new Response(null, { status: 204 }));
+    await untilStored("select 1 from alerts where delivered_at is not null");
+    expect(await receiverState()).toMatchObject({ pausedUntil: expect.stringMatching("T13:00") });
+  });
 });
 
 /** What the documents of each receiver say that it refuses: docs/runbook.md names them. */

@@ -60,7 +60,7 @@ export const alertCalls = {
     route: "POST /alerts/:alertId/resend",
     summary: "Send an alert again",
     description:
-      "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the time of the next attempt as it is.",
+      "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the time of the next attempt as it is. A receiver that accepts it gets the others again, too.",
     answer: sentAlert,
     example: { answer: { at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null } },
     conflict: "No webhook is configured.",
@@ -73,7 +73,7 @@ export const alertCalls = {
     route: "POST /alerts/test",
     summary: "Send a test alert",
     description:
-      "At once, and once. The answer says what the receiver answered. A receiver that was off, because it answered 410, is on again if it accepts the test alert.",
+      "At once, and once. The answer says what the receiver answered. A receiver that was off, because it answered 410, or asked to wait, gets alerts again if it accepts the test alert.",
     answer: sentAlert,
     example: { answer: { at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null } },
     conflict: "No webhook is configured.",

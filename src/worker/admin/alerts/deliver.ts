@@ -81,7 +81,7 @@ export async function deliver(
   return note(db, webhook, id, sent, attempt);
 }
 
-/** Sends a test alert. A receiver that accepts it is on again. */
+/** Sends a test alert. A receiver that accepts it gets alerts again. */
 export async function deliverTest(db: Database, webhook: Webhook, actor: string): Promise<Noted> {
   const text = "This is a test alert of Store Orders. Alerts arrive here.";
   const payload = { type: "test", timestamp: rfc3339(nowSeconds()), data: { actor }, text };

@@ -84,10 +84,13 @@ export async function noteAnswer(
   const { answeredAt: now, error, isGone, isBusy, pausedUntil } = answer;
   const isDelivered = error === null;
   const failingSince = isBusy ? sql`iif(delivered_at > ${now - HOUR_SECONDS}, null, ${now})` : sql`${now}`;
+  // Others were under way when the receiver asked to wait: only a person's attempt shows that it waits no more.
   const pause =
     attempt === "alone"
       ? sql`${Math.max(pausedUntil, now + SECONDS_BETWEEN)}`
-      : sql`max(paused_until, ${pausedUntil})`;
+      : attempt === "by hand" && isDelivered
+        ? sql`min(paused_until, ${now})`
+        : sql`max(paused_until, ${pausedUntil})`;
   const receiver = sql`
     insert into alert_receivers (address, answered_at, error, delivered_at, failing_since, paused_until, gone_at)
     values (${address}, ${now}, ${error}, ${isDelivered ? now : null}, ${isDelivered ? null : now}, ${pausedUntil}, ${isGone ? now : null})
@@ -98,7 +101,7 @@ export async function noteAnswer(
       gone_at = iif(excluded.error is null, null, coalesce(gone_at, excluded.gone_at))
     returning paused_until as pausedUntil`;
   const isPutOff = isBusy && attempt !== "by hand";
-  const next = isPutOff ? sql`${pausedUntil}` : sql`next_attempt_at`;
+  const next = isPutOff ? sql`${now}` : sql`next_attempt_at`; // the pause is the receiver's
   const isGivenUp = sql`${next} > at + ${GIVE_UP_SECONDS}`;
   const alert = isDelivered
     ? sql`update alerts set delivered_at = ${now}, next_attempt_at = null, last_error = null where id = ${id}`
