@@ -14,8 +14,9 @@ export function BanReason({ ban: { reason, strikes } }: OfBan) {
   return <>{reason ?? <Term name="overLimit">{counted(strikes, "second")} over the limit</Term>}</>;
 }
 
-export function LiftForm({ ban: { keyId, keyVersion } }: OfBan) {
-  if (keyVersion === null) return null;
+/** A lift ends all live bans of the key. A ban that has ended has none, nor has the ban of a deleted key. */
+export function LiftForm({ ban: { keyId, keyVersion, live } }: OfBan) {
+  if (keyVersion === null || !live) return null;
   return (
     <form method="post" action={`/console/keys/${keyId}/lift`}>
       <Basis version={keyVersion} />
@@ -29,5 +30,8 @@ export const BAN_COLUMNS = {
   owner: { name: "Owner", isClear: true, cell: ({ owner }) => <Owner name={owner} /> },
   why: { name: "Why", isClear: true, cell: (ban) => <BanReason ban={ban} /> },
   began: { name: "Began", isClear: true, cell: (ban) => <Time iso={ban.startedAt} /> },
-  ends: { name: "Ends", cell: (ban) => <Relative iso={ban.endsAt} /> },
+  ends: {
+    name: "Ends",
+    cell: ({ endsAt, live }) => (live ? <Relative iso={endsAt} /> : <Time iso={endsAt} />),
+  },
 } satisfies Record<string, Column<ListedBan>>;

@@ -165,7 +165,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
         <Presets
           links={[
             ["All changes", addressOf("/console/audit", { object: id })],
-            ["All bans", addressOf("/console/bans", { state: "past", key: id })],
+            ["All bans", addressOf("/console/bans", { state: "all", key: id })],
           ]}
         />
       </section>
