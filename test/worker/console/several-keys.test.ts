@@ -4,7 +4,7 @@ import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "../admin/admin-support.ts";
-import { browserWith, formOn, READ_TOKEN } from "./browser.ts";
+import { browserWith, formOn, READ_TOKEN, unescaped } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
 
@@ -63,6 +63,19 @@ describe("the page of a customer", () => {
     const undo = formOn(done, "Undo");
     await post(undo.path, undo.fields);
     expect(await planOf(ticked?.id)).toBe("free");
+  });
+
+  it("says of a ticked row that is gone what it is", async ({ expect }) => {
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    for (const [path, id, says] of [
+      ["keys", "key_000000000000", "Ticked rows: no key has the id key_000000000000"],
+      ["orders", "no-order", "Ticked rows: must be a list of 1 to 500 ids"],
+    ] as const) {
+      const form = new FormData();
+      form.append("change", "disable");
+      form.append("ids", id);
+      expect(unescaped(await (await post(`/console/${path}`, form)).text())).toContain(says);
+    }
   });
 
   it.for([".", ".."])("exists for a customer named %s", async (owner, { expect }) => {

@@ -5,7 +5,7 @@ import { describeProblems } from "../../text/check-schema.ts";
 import { capital } from "../../text/format.ts";
 import { wordsOf } from "../../text/says.ts";
 
-/** One member has one label in each form: its words, unless it is listed here. */
+/** One member has one label in each form, true of each call that has it: its words, unless it is listed here. */
 const LABELS: Readonly<Record<string, string>> = {
   actor: "Who",
   alertPercents: "Alerts at percent of the day",
@@ -16,7 +16,7 @@ const LABELS: Readonly<Record<string, string>> = {
   expiresAt: "Expires",
   expiringBefore: "Expires before",
   graceSeconds: "Old secrets",
-  ids: "Orders",
+  ids: "Ticked rows",
   key: "Key (id)",
   location: "Where its requests are counted",
   mayCancel: "Rights",
