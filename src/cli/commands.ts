@@ -5,7 +5,15 @@ import type { ChangedKeys } from "../worker/admin/keys/schema.ts";
 import { describeProblems } from "../worker/text/check-schema.ts";
 import { capital } from "../worker/text/format.ts";
 import { call as send } from "./api.ts";
-import { confirm, count, durationOf, requireTerminal, seconds, wholeNumber } from "./arguments.ts";
+import {
+  confirm,
+  count,
+  durationOf,
+  readSecretId,
+  requireTerminal,
+  seconds,
+  wholeNumber,
+} from "./arguments.ts";
 import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
@@ -15,6 +23,7 @@ import { addCommand, groupOf, keyId, objectId, type Session, show, showKey } fro
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
+  "health.show": "health",
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
   "keys.refresh_all": "keys refresh --all",
@@ -27,11 +36,20 @@ const LINES: Readonly<Record<string, string>> = {
 /** Two commands read files, one call is for them, and the document and the metrics are not for people. */
 const NOT_FOR_PEOPLE = ["metrics.show", "reference.show"];
 export const BY_HAND = ["orders.load", "orders.ship", ...NOT_FOR_PEOPLE];
-type Short = { words: string; of: string; does: string; fixed?: object; argument?: string };
-/** Short commands for frequent changes. `argument` is a member that the command takes without an option. */
+type Short = { words: string; of: string; does: string; fixed?: object; argument?: string; reads?: string };
+/**
+ * Short commands for what is frequent. `argument` is a member that the command takes without an option, and `reads`
+ * one that is the id of the secret on standard input.
+ */
 const SHORT: readonly Short[] = [
   { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
   { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
+  {
+    words: "find",
+    of: "find",
+    does: "Find things by a text, or the key of the secret on standard input. The secret is not sent.",
+    reads: "text",
+  },
   { words: "orders set-status", of: "orders.update", does: "Set an order's status", argument: "status" },
 ];
 const FLAGS: Readonly<Record<string, string>> = {
@@ -53,6 +71,7 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   plan: "pro",
   secret: "5e9d1f0a7b3c2d48",
   status: "processing",
+  text: '"Pet Shop"',
 };
 const DRY_RUN = "dry run: nothing was changed\n";
 /** Members of every list, for which the command has options of its own. */
@@ -63,12 +82,14 @@ type Form = {
   readonly call: Call;
   readonly words: string;
   readonly flag: string | undefined;
-  /** The arguments. `/keys/{id}/secrets/{secretId}` names the arguments `key` and `secret`. */
+  /** The arguments: `key` and `secret` of `/keys/{id}/secrets/{secretId}`, and what the query must have. */
   readonly names: readonly string[];
   readonly members: readonly Member[];
   readonly fixed: object;
   /** The arguments are any number of keys, the `ids` of the body. */
   readonly takesKeys: boolean;
+  /** The member that is the id of the secret on standard input. */
+  readonly reads?: string | undefined;
 };
 type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true; readonly dryRun?: true };
 
@@ -94,14 +115,18 @@ function lengthOf({ names, takesKeys }: Form): number {
 
 export function formOf(call: Call): Form {
   const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
-  const names = [...call.line.matchAll(/(\w+?)s?\/\{/g)].map(([, name = ""]) => name);
+  const inPath = [...call.line.matchAll(/(\w+?)s?\/\{/g)].map(([, name = ""]) => name);
+  const needed = call.query.flatMap(({ name, isRequired }) => (isRequired ? [name] : []));
+  const names = [...inPath, ...needed];
   const takesKeys = call.body.some(({ name }) => name === "ids");
-  const members = [...ownOf(call, call.query), ...call.body.filter(({ name }) => name !== "ids")];
+  const options = ownOf(call, call.query).filter(({ isRequired }) => !isRequired);
+  const members = [...options, ...call.body.filter(({ name }) => name !== "ids")];
   return { call, words, flag, names, members, fixed: {}, takesKeys };
 }
 
 /** A short command with a fixed body has no options. With an argument, only the call's switches stay. */
-function shortOf(form: Form, { words, fixed = {}, argument }: Short): Form {
+function shortOf(form: Form, { words, fixed = {}, argument, reads }: Short): Form {
+  if (reads !== undefined) return { ...form, words, reads, names: [] };
   if (argument === undefined) return { ...form, words, fixed, members: [] };
   const members = form.members.filter(({ byDefault }) => byDefault === false);
   return { ...form, words, names: [...form.names, argument], members };
@@ -200,7 +225,7 @@ function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function exampleOf({ call, words, flag, names, members, takesKeys }: Form): string {
+function exampleOf({ call, words, flag, names, members, takesKeys, reads }: Form): string {
   const options = members.flatMap(({ name }) => {
     const value = call.example?.[name];
     if (value === undefined) return [];
@@ -208,7 +233,8 @@ function exampleOf({ call, words, flag, names, members, takesKeys }: Form): stri
     return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
   });
   const args = takesKeys ? ['--owner "Pet Shop"'] : names.map((name) => EXAMPLES[name]);
-  return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
+  const more = reads ? "< secret.txt" : LISTS[call.id]?.example;
+  return [words, ...args, flag && `--${flag}`, ...options, more].filter(Boolean).join(" ");
 }
 
 /** Returns the form that the arguments choose. Options of the other forms are refused. */
@@ -246,7 +272,8 @@ async function run(session: Session, command: Command, form: Form): Promise<void
   const { call, names, fixed } = form;
   if (form.takesKeys) return runForKeys(session, command, call);
   const options = command.opts<Options>();
-  const args = names.map((name, i) => [name, command.args[i] ?? ""] as const);
+  const args = names.map((name, i): [string, string] => [name, command.args[i] ?? ""]);
+  if (form.reads) args.push([form.reads, await readSecretId(session.io)]);
   const [, ...others] = args;
   const given = { ...options, ...Object.fromEntries(others) };
   const body = { ...(await valuesOf(session, call.body, given)), ...fixed };
@@ -254,7 +281,7 @@ async function run(session: Session, command: Command, form: Form): Promise<void
   if (asks) requireTerminal(session.io);
   const ids = await Promise.all(args.map(([name, text]) => (name === "key" ? keyId(session, text) : text)));
   const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
-  const query = await valuesOf(session, ownOf(call, call.query), options);
+  const query = await valuesOf(session, ownOf(call, call.query), { ...options, ...Object.fromEntries(args) });
   const list = LISTS[call.id];
   if (list) return showList(session, { line, isPaged: isPaged(call), query }, list, options);
   if (call.id === "keys.show") return showKey(session, await send(session.access, line, { query }));

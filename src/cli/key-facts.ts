@@ -4,10 +4,7 @@ import type { KeyView, LiveUsage } from "../worker/admin/keys/schema.ts";
 import { formatNumber } from "../worker/text/format.ts";
 import { describe, minuteOf } from "./output.ts";
 
-/**
- * `live` is what the key's limiter says. Null: the key was never used, or the limiter could not be reached.
- * The answer of `keys find` has neither.
- */
+/** `live` is what the key's limiter says. Null: the key was never used, or the limiter could not be reached. */
 type ShownKey = KeyView & { readonly live?: LiveUsage | null; readonly whyRefused?: readonly string[] };
 type Facts = Readonly<Record<string, unknown>>;
 

@@ -83,6 +83,7 @@ export const LISTS: Readonly<Record<string, List>> = {
     ],
     example: "--state live --key acme",
   },
+  find: { rows: "found", columns: ["kind", "name", "detail", "id"] },
   "keys.list": {
     rows: "keys",
     columns: [

@@ -9,7 +9,6 @@ import { hasKey } from "../worker/key/key.ts";
 import { accessFor } from "./access.ts";
 import { wholeNumber } from "./arguments.ts";
 import { addBackupCommand } from "./commands/backup.ts";
-import { addFindCommand } from "./commands/find-key.ts";
 import { addOrderFileCommands } from "./commands/load-orders.ts";
 import { addSmokeCommand } from "./commands/smoke.ts";
 import { addCallCommands } from "./commands.ts";
@@ -62,7 +61,6 @@ function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => voi
     },
   };
   addCallCommands(program, session);
-  addFindCommand(program, session);
   addOrderFileCommands(program, session);
   addSmokeCommand(program, session);
   addBackupCommand(program, session);
@@ -77,6 +75,6 @@ function refuseSecrets(argv: readonly string[], { env }: CliIo): void {
   const token = env.ADMIN_TOKEN?.trim() ?? "";
   const hasToken = (text: string) => token.length >= MIN_TOKEN_CHARS && text.includes(token);
   if (!argv.some((text) => hasKey(text) || hasToken(text))) return;
-  const advice = "`keys find` reads a secret from standard input; the admin token is read from ADMIN_TOKEN.";
+  const advice = "`find` reads a secret from standard input; the admin token is read from ADMIN_TOKEN.";
   throw new CliError(`A secret must not be an argument, and was not sent: ${advice}`, { exitCode: 2 });
 }

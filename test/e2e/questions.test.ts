@@ -32,7 +32,7 @@ describe("after a busy day", () => {
     const { keys } = await get(`/keys?search=${encodeURIComponent("Paws & Co")}`);
     expect(keys).toHaveLength(4);
     const secret = await runAdmin(
-      ["keys", "find"],
+      ["find"],
       { ADMIN_URL: service.url.href, ADMIN_TOKEN },
       { input: `${key}\n` },
     );

@@ -7,6 +7,8 @@ import { auditView } from "./audit/schema.ts";
 import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
+import { find } from "./find/calls.ts";
+import { showHealth } from "./health/calls.ts";
 import { described } from "./http/answer-schemas.ts";
 import { keyBanCalls } from "./keys/ban-calls.ts";
 import { keyCalls } from "./keys/calls.ts";
@@ -32,6 +34,8 @@ export const CALLS: readonly Call[] = [
   ...Object.values(auditCalls),
   ...Object.values(undoCalls),
   ...Object.values(alertCalls),
+  find,
+  showHealth,
   showMetrics,
   showReference,
 ];
@@ -45,6 +49,8 @@ export const TAGS = {
   orders: "The orders of the store, and the orders that clients cancelled.",
   audit: "Every change by an operator.",
   alerts: "What the webhook is told: bans, used-up days, expiries.",
+  find: "Keys, customers and orders by one text.",
+  health: "What is wrong with the service.",
   metrics: "Figures for Prometheus.",
   reference: "This document.",
 };

@@ -7,12 +7,12 @@ import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import type { AppEnv } from "../context.ts";
 import { ApiError } from "../platform/errors.ts";
 import { MAX_UPLOAD_BYTES } from "../platform/memory.ts";
-import { find, findPage } from "./find.tsx";
 import { keepPrivate, limitForms } from "./kit/headers.ts";
 import { alertReceiver } from "./kit/receiver.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
 import { banPages } from "./pages/bans/page.tsx";
+import { answerFind, findPage } from "./pages/find/page.tsx";
 import { keyPages } from "./pages/keys/key-page.tsx";
 import { keyListPages } from "./pages/keys/list-page.tsx";
 import { linkPages } from "./pages/links/page.tsx";
@@ -39,7 +39,7 @@ export const consoleRoutes = new Hono<AppEnv>()
   .get("/:form{sign-in|sign-out}", (c) => c.redirect("/console"))
   .use((c, next) => (c.req.path === LOAD_PATH ? limitFiles : limitForms)(c, next))
   .use(requireOperator)
-  .post("/find", find)
+  .post("/find", answerFind)
   // The reference of the pages: /admin/openapi.json takes a token, and no session of the console.
   .get("/openapi.json", (c) => answerTo(c, showReference))
   .use((c, next) => {

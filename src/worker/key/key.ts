@@ -46,6 +46,13 @@ export function isKeyId(text: string): boolean {
   return new RegExp(`^key_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
 }
 
+/** 64 bits of the hash, in hex, name a secret. The whole hash is not shown (ADR-3). */
+export const SECRET_ID_CHARS = 16;
+
+export function isSecretId(text: string): boolean {
+  return new RegExp(`^[0-9a-f]{${SECRET_ID_CHARS}}$`).test(text);
+}
+
 /** Makes an id without a time in it. A client can make the id, so a repeated request makes no second key. */
 export function mintKeyId(randomBytes: RandomBytes): string {
   return `key_${randomDigits(ID_LENGTH, randomBytes)}`;

@@ -667,18 +667,16 @@ describe("orders ship", () => {
   });
 });
 
-describe("keys find", () => {
-  it("sends only the id in the secret on standard input, and compares the hash here", async ({ expect }) => {
+describe("find", () => {
+  const line = `GET /admin/find?text=${createHash("sha256").update(SECRET).digest("hex").slice(0, 16)}`;
+
+  it("sends a text as it is, and of the secret on standard input only the id", async ({ expect }) => {
+    const found = [{ kind: "key", id: ID, name: "Paws", detail: "Pro, active" }];
+    expect(await run(["find", "Paws & Co"], [{ found }])).toMatchObject({ code: 0 });
     const input = `Authorization: Bearer ${SECRET}\n`;
-    const id = createHash("sha256").update(SECRET).digest("hex").slice(0, 16);
-    const key = { ...KEY, secrets: [{ ...KEY.secrets[0], id }] };
-    const { code, out } = await run(["keys", "find"], [{ keys: [key] }], { input });
-    expect([code, out]).toEqual([0, expect.stringContaining("key_0NGqxR8a1b2c")]);
-    expect(sent).toMatchObject([{ line: `GET /admin/keys?ref=key_${SECRET.slice(5, 17)}` }]);
-    for (const keys of [[KEY], []]) {
-      const other = await run(["keys", "find"], [{ keys }], { input });
-      expect(other).toMatchObject({ code: 1, out: "", err: "error: No key has this secret.\n" });
-    }
+    const { code, out } = await run(["find"], [{ found }], { input });
+    expect([code, out]).toEqual([0, expect.stringContaining(ID)]);
+    expect(sent).toMatchObject([{ line: "GET /admin/find?text=Paws+%26+Co" }, { line }]);
   });
 
   it.for([
@@ -686,16 +684,15 @@ describe("keys find", () => {
     ["UTF-16", "utf16le"],
   ] as const)("reads a file of %s that begins with a BOM", async ([, encoding], { expect }) => {
     const input = Buffer.from(`\uFEFF${SECRET}\r\n`, encoding);
-    await run(["keys", "find"], [{ keys: [] }, { keys: [] }], { input });
-    await run(["keys", "find"], [{ keys: [] }], {
+    await run(["find"], [{ found: [] }], { input });
+    await run(["find"], [{ found: [] }], {
       input: Buffer.from(input).subarray(encoding === "utf8" ? 0 : 2),
     });
-    const line = `GET /admin/keys?ref=key_${SECRET.slice(5, 17)}`;
     expect(sent).toMatchObject([{ line }, { line }]);
   });
 
   it("refuses an input without a secret", async ({ expect }) => {
-    expect(await run(["keys", "find"], [], { input: "mistyped\n" })).toMatchObject({ code: 2, out: "" });
+    expect(await run(["find"], [], { input: "mistyped\n" })).toMatchObject({ code: 2, out: "" });
     expect(sent).toEqual([]);
   });
 });
@@ -789,7 +786,7 @@ describe("wrong usage", () => {
     for (const line of [
       SECRET,
       `keys show ${SECRET} --json`,
-      `keys find ${SECRET}`,
+      `find ${SECRET}`,
       "keys list --plan an-admin-token-for-the-tests-only",
     ]) {
       const { code, err } = await runLine(line);

@@ -91,5 +91,7 @@ describe("the reference", () => {
     await call("GET /orders/:orderId", { orderId: "1" });
     await app(`${LIST}/2`, { method: "DELETE", key: (await createKey()).key });
     await call("GET /orders/cancelled");
+    await call("GET /find", {}, "?text=1");
+    await call("GET /health");
   });
 });

@@ -84,6 +84,9 @@ describe("one field", () => {
     const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
     const response = await post("/console/find", { text: unknown });
     expect([response.status, (await response.text()).includes(unknown)]).toEqual([200, false]);
+    const code = `sol_${"a1".repeat(20)}`;
+    const page = await (await post("/console/find", { text: `https://x.example/owner#${code}` })).text();
+    expect([page.includes("the code of an owner"), page.includes(code)]).toEqual([true, false]);
   });
 
   it("asks the database for few rows, however many fit", async ({ expect }) => {

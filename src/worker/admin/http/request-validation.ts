@@ -36,7 +36,7 @@ export async function checkedBody<S extends ObjectSchema>(
 export function checkedQuery<S extends ObjectSchema>(c: Context<AppEnv>, schema: S): v.InferOutput<S> {
   if (!isUtf8Address(c.req.url)) throw invalidRequest("The address is not valid UTF-8.");
   if (hasKey(JSON.stringify(c.req.queries())))
-    throw invalidRequest("A secret must not be sent. The command `keys find` tells whose a secret is.");
+    throw invalidRequest("A secret must not be sent. The command `find` tells whose a secret is.");
   const query = checked(c.env, schema, { ...c.req.query() });
   // Hono takes the first value: with `?dry-run=false&dry-run`, an operator may mean the second one.
   const twice = Object.entries(c.req.queries()).find(([, values]) => values.length > 1);

@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import type { Author } from "../../context.ts";
 import { type Database, openDatabase, rfc3339Sql, transact } from "../../db/database.ts";
 import { apiKeys, keySecrets } from "../../db/schema.ts";
+import { SECRET_ID_CHARS } from "../../key/key.ts";
 import { markOutdated } from "../../key/outdated-keys-sql.ts";
 import { conflict, invalidMembers, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
@@ -37,7 +38,7 @@ import type {
   temporaryLimits,
   updatedKey,
 } from "./schema.ts";
-import { type KeyRow, keyTarget, requireKey, SECRET_ID_CHARS } from "./sql.ts";
+import { type KeyRow, keyTarget, requireKey } from "./sql.ts";
 
 export const LIMITS_LOST =
   "Another change was stored first. Together they would leave the key without a limit.";

@@ -2,7 +2,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
-import { isKeyId } from "../../key/key.ts";
+import { isKeyId, isSecretId } from "../../key/key.ts";
 import { foldCase, foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
@@ -115,13 +115,13 @@ function hasLimits(limits: NonNullable<KeyFilter["limits"]>, nowSeconds: number)
 }
 
 /**
- * Finds part of a name, owner, e-mail or note, in any case and without accents; a whole id; or the last four
- * characters of a secret. Plain SQL stores no folded text, so its texts are found with their accents only.
+ * Finds part of a name, owner, e-mail or note, in any case and without accents; a whole id; or a
+ * secret. Plain SQL stores no folded text, so its texts are found with their accents only.
  */
 function isFoundBy(text: string): SQL {
   return sql`(
     instr(k.search, ${foldForSearch(text)}) > 0 or instr(k.search, lower(${text})) > 0 or k.id = ${text}
-    or ${hasSecretEndingIn(text)})`;
+    or ${hasSecret(text)})`;
 }
 
 /** An id names one key, whatever other keys are called. The empty text names no key. */
@@ -130,12 +130,18 @@ function isNamedBy(ref: string): SQL {
   const firstLine = `${foldForSearch(ref)}\n`;
   return sql`(
     (instr(k.id, ${ref}) = 1 and ${ref} <> '') or k.name = ${ref} or instr(k.search || char(10), ${firstLine}) = 1
-    or ${hasSecretEndingIn(ref)})`;
+    or ${hasSecret(ref)})`;
 }
 
-/** Compares in any case, because an upper-case letter is easily lost when it is read out. */
-function hasSecretEndingIn(text: string): SQL {
-  return sql`k.id in (select key_id from key_secrets where substr(hint, -4) = ${text} collate nocase)`;
+/**
+ * The id of a secret, or its last four characters. They are compared in any case, because an upper-case letter is
+ * easily lost when it is read out.
+ */
+function hasSecret(text: string): SQL {
+  const isIt = isSecretId(text)
+    ? sql`hash >= ${text} and hash < ${`${text}g`}`
+    : sql`substr(hint, -4) = ${text} collate nocase`;
+  return sql`k.id in (select key_id from key_secrets where ${isIt})`;
 }
 
 function isUnusedSince(day: string): SQL {

@@ -2,14 +2,12 @@
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys } from "../../db/schema.ts";
+import { SECRET_ID_CHARS } from "../../key/key.ts";
 import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
 import type { KeyView } from "./schema.ts";
-
-/** 64 bits of the hash name a secret. The whole hash is not shown (ADR-3). */
-export const SECRET_ID_CHARS = 16;
 
 type Nested = "limits" | "mayCancel" | "temporaryLimits" | "secrets";
 /** A `KeyView` whose boolean and nested members are JSON text. */

@@ -3,6 +3,7 @@ import type { Child } from "hono/jsx";
 import type { ReceiverView } from "../../admin/alerts/schema.ts";
 import { banCalls } from "../../admin/bans/calls.ts";
 import type { ListedBan } from "../../admin/bans/schema.ts";
+import { showHealth } from "../../admin/health/calls.ts";
 import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
 import { planCalls } from "../../admin/plans/calls.ts";
@@ -10,8 +11,6 @@ import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
 import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
-import { healthOf } from "../../key/health.ts";
-import { settingsOf } from "../../platform/settings.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
 import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
@@ -45,12 +44,12 @@ export async function overviewPage(c: ConsoleContext) {
     ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
     ask(c, keyCalls.list, { ...expire, limit }),
     planCalls.list.run(inputOf(c, {})),
-    healthOf(c.env),
+    showHealth.run(inputOf(c, {})),
   ]);
   if (today.by !== "key" || week.by !== "owner" || requests.by !== shown.by)
     throw new Error("usage by another group");
   const needs: readonly Need[] = [
-    ...health.failures.map((name) => needOf("bad", `Cannot be reached: ${name}.`, SYMPTOMS)),
+    ...health.unreachable.map((name) => needOf("bad", `Cannot be reached: ${name}.`, SYMPTOMS)),
     ...receiverNeeds(receiver),
     ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
     ...more(bans.next, "More keys are banned.", <a href="/console/bans">All live bans</a>),
@@ -73,7 +72,7 @@ export async function overviewPage(c: ConsoleContext) {
     ...(health.outdatedKeys > 0
       ? [needOf("warn", `A change has not reached ${counted(health.outdatedKeys, "key")} yet.`, SYMPTOMS)]
       : []),
-    ...settingsOf(c.env).problems.map(({ names, rule }) =>
+    ...health.wrongSettings.map(({ names, rule }) =>
       needOf(
         "warn",
         `A setting is wrong, and therefore off: ${names} ${rule}`,

@@ -1,0 +1,39 @@
+/** Finds keys, customers and orders by one text. */
+import type { Bindings } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { counted, planName } from "../../text/format.ts";
+import { isInt64 } from "../../text/int64.ts";
+import { nowSeconds } from "../../text/time.ts";
+import { findOwners, listKeys } from "../keys/list-sql.ts";
+import type { KeyView } from "../keys/schema.ts";
+import { findOrder } from "../orders/sql.ts";
+import type { FoundThing } from "./schema.ts";
+
+const MAX_KEYS = 8;
+const MAX_CUSTOMERS = 5;
+
+export async function findThings(env: Bindings, text: string): Promise<{ found: FoundThing[] }> {
+  const db = openDatabase(env.DB);
+  // A masked secret is found by its end.
+  const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
+  const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
+  const [order, { keys }, customers] = await Promise.all([
+    isInt64(text) ? findOrder(db, text) : undefined,
+    listKeys(db, filter, nowSeconds()),
+    findOwners(db, text, MAX_CUSTOMERS),
+  ]);
+  return {
+    found: [
+      ...(order ? [{ kind: "order", id: text, name: text, detail: order.status } as const] : []),
+      ...keys.map(foundKey),
+      ...customers.map(({ owner, keyCount }) => {
+        return { kind: "customer", id: owner, name: owner, detail: counted(keyCount, "key") } as const;
+      }),
+    ],
+  };
+}
+
+function foundKey({ id, name, ownerName, ownerEmail, plan, status }: KeyView): FoundThing {
+  const detail = [ownerName ?? ownerEmail, planName(plan), status].filter((each) => each !== null).join(", ");
+  return { kind: "key", id, name, detail };
+}

@@ -1,0 +1,27 @@
+/** The call about the service itself. Clients and monitors ask `/health`, which tells less. */
+import * as v from "valibot";
+import { healthOf } from "../../key/health.ts";
+import { settingsOf } from "../../platform/settings.ts";
+import { call } from "../call.ts";
+import { count, described } from "../http/answer-schemas.ts";
+
+export const showHealth = call({
+  id: "health.show",
+  route: "GET /health",
+  summary: "Show what is wrong with the service",
+  description: "Asks the database and a limiter.",
+  answer: v.strictObject({
+    unreachable: described(v.array(v.string()), "The parts that do not answer."),
+    outdatedKeys: described(count, "Keys whose counters have not been told of a change."),
+    wrongSettings: described(
+      v.array(v.strictObject({ names: v.string(), rule: v.string() })),
+      "Settings that are wrong, and therefore off.",
+    ),
+  }),
+  example: { answer: { unreachable: [], outdatedKeys: 0, wrongSettings: [] } },
+
+  run: async ({ env }) => {
+    const { failures, outdatedKeys } = await healthOf(env);
+    return { unreachable: failures, outdatedKeys, wrongSettings: settingsOf(env).problems };
+  },
+});

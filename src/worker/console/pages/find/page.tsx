@@ -1,0 +1,109 @@
+/** `/console/find` finds keys, customers, orders and pages by one text, also while somebody types. */
+import * as v from "valibot";
+import { find } from "../../../admin/find/calls.ts";
+import type { FoundThing } from "../../../admin/find/schema.ts";
+import { hasKey, keyIn, SECRET_ID_CHARS } from "../../../key/key.ts";
+import { hashKey } from "../../../key/mac.ts";
+import { ownerCodeIn } from "../../../key/owner-code.ts";
+import { foldForSearch } from "../../../text/text.ts";
+import { addressOf, ask, formOf, KeptForm, queryOf } from "../../kit/forms.ts";
+import { type ConsoleContext, docsUrl, FIND, FindForm, page, SECTIONS } from "../../kit/page.tsx";
+import { customerAddress } from "../../kit/ui.tsx";
+
+/** The script of the field reads the same members. */
+type Found = Omit<FoundThing, "kind" | "id"> & {
+  readonly kind: FoundThing["kind"] | "page";
+  readonly href: string;
+};
+
+/** The text may be a secret, so it comes in a body, and no address has it. A script gets what was found. */
+export async function answerFind(c: ConsoleContext): Promise<Response> {
+  // Nothing is changed, so after a sign-in the form is sent again.
+  const { text: typed = "" } = await formOf(c).catch((thrown) => {
+    if (thrown instanceof KeptForm) return thrown.typed;
+    throw thrown;
+  });
+  const text = typed.trim();
+  const found = await foundBy(c, text);
+  if (c.req.header("Accept") === "application/json") return c.json(found);
+  const things = found.filter(({ kind }) => kind !== "page");
+  const [only, another] = things.length === 0 ? found : things;
+  if (only && (!another || isIdOf(only, text))) return c.redirect(only.href, 303);
+  return hasKey(text) ? showFound(c, text, []) : c.redirect(addressOf(FIND, { text }), 303);
+}
+
+export async function findPage(c: ConsoleContext): Promise<Response> {
+  const { text = "" } = queryOf(c, v.strictObject({ text: v.optional(v.string()) }));
+  return showFound(c, text, await foundBy(c, text.trim()));
+}
+
+function showFound(c: ConsoleContext, text: string, found: readonly Found[]) {
+  // A secret is not repeated.
+  const shown = hasKey(text) ? "" : text;
+  return page(
+    c,
+    { title: "Find" },
+    <>
+      <FindForm text={shown} hasFocus={text === ""} />
+      {found.length > 0 && (
+        <ul class="found">
+          {found.map(({ kind, name, detail, href }) => (
+            <li>
+              <span class="muted">{kind}</span> <a href={href}>{name}</a> <span class="muted">{detail}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {text !== "" && found.length === 0 && <p role="status">{nothingIs(text)}</p>}
+      <p class="row">
+        {shown && <a href={addressOf("/console/keys", { search: shown })}>Search in all keys</a>}
+        <a href="/console/keys">All keys</a>
+        <a href="/console/orders">All orders</a>
+        <a href={docsUrl("runbook.md#symptoms")}>Symptoms, and what to do</a>
+      </p>
+    </>,
+  );
+}
+
+function nothingIs(text: string): string {
+  if (ownerCodeIn(text) !== undefined)
+    return "This is the code of an owner's link, and no secret of a key. Whoever has it can open the link.";
+  return hasKey(text)
+    ? "No key has this secret. Its key may be deleted, or the secret is older than 90 days."
+    : "No key, customer, order or page has this text.";
+}
+
+/** A text can be the id of one thing and a part of the names of others. */
+function isIdOf({ href }: Found, text: string): boolean {
+  return href.endsWith(`/${text}`);
+}
+
+/** A secret is no part of a query, so its key is found by the id of the secret. */
+async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[]> {
+  if (text === "") return [];
+  const secret = keyIn(text);
+  if (secret === undefined && hasKey(text)) return [];
+  const sought = secret ? (await hashKey(secret)).slice(0, SECRET_ID_CHARS) : text;
+  const { found } = await ask(c, find, { text: sought });
+  const things = found.map(({ id, ...thing }) => ({ ...thing, href: ADDRESSES[thing.kind](id) }));
+  return secret ? things : [...things, ...pagesWith(c, text)];
+}
+
+const ADDRESSES: Readonly<Record<FoundThing["kind"], (id: string) => string>> = {
+  key: (id) => `/console/keys/${id}`,
+  customer: customerAddress,
+  order: (id) => `/console/orders/${id}`,
+};
+
+function pagesWith(c: ConsoleContext, text: string): readonly Found[] {
+  const actions = c.var.mayOnlyRead
+    ? []
+    : ([
+        ["/console/keys/new", "Create key"],
+        ["/console/orders/load", "Load orders"],
+      ] as const);
+  const sought = foldForSearch(text);
+  return [...SECTIONS, ...actions]
+    .filter(([, name]) => foldForSearch(name).includes(sought))
+    .map(([href, name]) => ({ kind: "page", name, detail: "", href }) as const);
+}
