@@ -5,7 +5,7 @@ import { loadavg } from "node:os";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
-import { LOCAL_ENV, wranglerCommand } from "../src/tools/wrangler.ts";
+import { LOCAL_ENV, wranglerCommand } from "../src/local/wrangler.ts";
 import { COMPATIBILITY_DATE } from "../test/support/database.ts";
 import { cpuMsOf, findWorkerd } from "../test/support/workerd-process.ts";
 import { inTemporaryFolder, ROOT } from "./build.ts";

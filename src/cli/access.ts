@@ -1,6 +1,6 @@
 /** The address of the service and the credentials for its admin API, from `--url` and the environment. */
 import { userInfo } from "node:os";
-import { DEV_VARS, readAdminToken } from "../tools/local-token.ts";
+import { DEV_VARS, readAdminToken } from "../local/token.ts";
 import { CliError } from "./io.ts";
 
 export type Access = {

@@ -2,9 +2,9 @@
 import { spawnSync } from "node:child_process";
 import { Argument, Command } from "commander";
 import { unstable_readConfig as readConfig } from "wrangler";
+import { CONFIGURATION, wranglerCommand } from "../local/wrangler.ts";
 import { deployProblems } from "./deploy-problems.ts";
 import { runTool } from "./run-tool.ts";
-import { CONFIGURATION, wranglerCommand } from "./wrangler.ts";
 
 function deploy(environment: "production" | "staging"): void {
   const production = readConfig({ config: CONFIGURATION, env: "" });

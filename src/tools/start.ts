@@ -5,13 +5,13 @@ import { createServer, isIP, isIPv6 } from "node:net";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Command, InvalidArgumentError } from "commander";
+import { ensureLocalToken } from "../local/token.ts";
+import { CONFIGURATION, DEFAULT_PORT, LOCAL_ENV, wranglerCommand } from "../local/wrangler.ts";
 import { runCrons } from "./crons.ts";
 import { settingProblems } from "./deploy-problems.ts";
-import { ensureLocalToken } from "./local-token.ts";
 import { runTool } from "./run-tool.ts";
 import { seedIfEmpty } from "./seed.ts";
 import { welcome } from "./welcome.ts";
-import { CONFIGURATION, DEFAULT_PORT, LOCAL_ENV, wranglerCommand } from "./wrangler.ts";
 
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 /** Addresses that stand for every address of this machine. */

@@ -1,7 +1,7 @@
 /** The text that `npm start` prints once the service is running. */
-import { DEV_VARS } from "./local-token.ts";
+import { DEV_VARS } from "../local/token.ts";
+import { DEFAULT_PORT } from "../local/wrangler.ts";
 import type { ShownKey } from "./seed.ts";
-import { DEFAULT_PORT } from "./wrangler.ts";
 
 /** `keys` are the demo keys that this start created. `problems` are sentences about wrong settings. */
 export function welcome(

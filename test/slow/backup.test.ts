@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, it } from "vitest";
 import { TABLES } from "../../src/cli/commands/backup.ts";
-import { LOCAL_ENV, wranglerCommand } from "../../src/tools/wrangler.ts";
+import { LOCAL_ENV, wranglerCommand } from "../../src/local/wrangler.ts";
 import { type Finished, runAdmin, runProcess, runProgram, temporaryFolder } from "../support/cli.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
 import { freePort, spawnStart } from "../support/start.ts";

@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { open, rename, rm } from "node:fs/promises";
 import { promisify } from "node:util";
 import type { Command } from "commander";
-import { wranglerCommand } from "../../tools/wrangler.ts";
+import { wranglerCommand } from "../../local/wrangler.ts";
 import { CliError } from "../io.ts";
 import { describe } from "../output.ts";
 import { addCommand, type Session } from "../session.ts";

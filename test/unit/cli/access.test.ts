@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { readAdminToken } from "../../../src/tools/local-token.ts";
+import { readAdminToken } from "../../../src/local/token.ts";
 import { temporaryFolder } from "../../support/cli.ts";
 
 const folder = temporaryFolder();

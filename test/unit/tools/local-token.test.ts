@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "vitest";
-import { ensureLocalToken, readAdminToken } from "../../../src/tools/local-token.ts";
+import { ensureLocalToken, readAdminToken } from "../../../src/local/token.ts";
 import { temporaryFolder } from "../../support/cli.ts";
 
 const file = join(temporaryFolder(), "vars");

@@ -1,4 +1,4 @@
-/** Runs the project's wrangler for the tools. */
+/** Runs the wrangler of the project. */
 import { join } from "node:path";
 
 const PROJECT = join(import.meta.dirname, "../..");
