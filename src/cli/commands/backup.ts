@@ -3,7 +3,10 @@
  * 2^53 and can change texts with line feeds, so the command reads the rows by queries of its own (ADR-32).
  */
 import { execFile } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { promisify } from "node:util";
 import type { Command } from "commander";
 import { wranglerCommand } from "../../local/wrangler.ts";
@@ -12,24 +15,38 @@ import { describe } from "../output.ts";
 import { addCommand, type Session } from "../session.ts";
 
 type Options = { readonly env: string; readonly local?: string };
-type Row = Readonly<Record<string, string | number | null>>;
+export type Row = Readonly<Record<string, string | number | null>>;
 /** Runs statements, and returns the rows of each. */
-type Query = (sql: string) => Promise<readonly Row[][]>;
+export type Query = (sql: string) => Promise<readonly Row[][]>;
 type Column = { readonly name: string; readonly isInteger: boolean; readonly isKey: boolean };
+/** `keys` are the columns of the order in which rows are read. */
+type Table = { readonly name: string; readonly columns: readonly Column[]; readonly keys: readonly Column[] };
 
-/**
- * The order of the restore. A row that is stored while the backup runs may be missing, but nothing that is
- * there contradicts: cancelled orders are read before orders, or an order could be in both.
- */
+/** The order of the restore: a row comes after those that it refers to. */
 export const TABLES = [
   ...["plans", "mac_keys", "api_keys", "limiters", "key_secrets"],
-  ...["bans", "audit_log", "usage", "past_owners", "cancelled_orders", "orders", "owner_links"],
+  ...["bans", "audit_log", "usage", "past_owners", "owner_links", "orders", "cancelled_orders"],
 ];
 
-const PAGE_ROWS = 2_000;
+/**
+ * What changes with each change of an operator, and the last cancel. What limiters report can change meanwhile:
+ * it refers to nothing.
+ */
+const MARK = `select (select coalesce(max(id), 0) from audit_log) || ' ' || (select count(*) from mac_keys) as changes,
+  (select coalesce(max(id), 0) from cancelled_orders) || '' as cancel`;
+const MAX_TRIES = 5;
+
+const FIRST_ROWS = 1_000;
+const MAX_ROWS = 20_000;
+/** An answer of D1 has up to 50 MB. With the names of the columns, it is two or three times as long. */
+const PAGE_CHARS = 8_000_000;
 /** D1 takes statements of up to 100,000 bytes. A row is shorter than the rest. */
 const STATEMENT_CHARS = 40_000;
 const MAX_OUTPUT_BYTES = 512 * 2 ** 20;
+
+const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
+const RESTORES =
+  "The file was restored on this machine, and so is whole. It needs wrangler d1 execute --file, or SQLite 3.44 or newer.";
 
 export function addBackupCommand(program: Command, session: Session): void {
   const does =
@@ -39,104 +56,145 @@ export function addBackupCommand(program: Command, session: Session): void {
     .option("--local <folder>", "the data of npm start in this folder, .wrangler/state by default there")
     .action(async (file: string, options: Options) => {
       const figures = await backUp(file, queryOf(options));
-      session.io.stdout.write(`${session.json ? JSON.stringify(figures) : describe(figures)}\n`);
+      session.io.stdout.write(
+        `${session.json ? JSON.stringify(figures) : `${describe(figures)}\n${RESTORES}`}\n`,
+      );
     });
 }
 
 /** Writes another file first, so that a file of this name is always whole. Returns the rows of each table. */
-async function backUp(file: string, query: Query): Promise<Record<string, number>> {
+export async function backUp(file: string, query: Query): Promise<Record<string, number>> {
   const part = `${file}.part`;
+  try {
+    for (let tries = 1; tries <= MAX_TRIES; tries++) {
+      const figures = await readAll(part, query);
+      if (figures === "changed") continue;
+      await rename(part, file);
+      return figures;
+    }
+  } finally {
+    await rm(part, { force: true });
+  }
+  throw new CliError(
+    `Operators have changed something each of the ${MAX_TRIES} times that the database was read. Take the backup when nobody does.`,
+  );
+}
+
+/** Writes the file, and runs each statement in a database of its own, as a restore does. */
+async function readAll(part: string, query: Query): Promise<Record<string, number> | "changed"> {
+  const infos = await query(
+    TABLES.map((table) => `pragma table_list(${table}); pragma table_info(${table})`).join("; "),
+  );
+  const tables = TABLES.map((name, i) => tableOf(name, infos[2 * i]?.[0], infos[2 * i + 1] ?? []));
   const output = await open(part, "w", 0o600).catch((thrown) => {
     throw new CliError(`${thrown.message}.`);
   });
-  const figures: Record<string, number> = {};
+  const restored = newDatabase();
+  restored.exec("pragma journal_mode = off; begin");
+  const write = async (statement: string) => {
+    await output.write(`${statement};\n`);
+    restored.exec(statement);
+  };
+  // Clients go on: what they cancel is read when all orders were read.
+  const atOnce = tables.filter(({ name }) => name !== "cancelled_orders");
+  const first = await query([...atOnce.map((table) => pageOf(table, FIRST_ROWS)), MARK].join("; "));
+  const [mark = {}] = first.at(-1) ?? [];
+  const isChanged = async () => (await query(MARK))[0]?.[0]?.changes !== mark.changes;
   try {
     // The migration of a new database has written rows of these two tables.
-    await output.write("delete from plans;\ndelete from mac_keys;\n");
-    const infos = await query(
-      TABLES.map((table) => `pragma table_list(${table}); pragma table_info(${table})`).join("; "),
-    );
-    for (const [i, table] of TABLES.entries()) {
-      const [kind] = infos[2 * i] ?? [];
-      if (kind === undefined) throw new CliError(`The database has no table ${table}: is it the right one?`);
-      const columns = (infos[2 * i + 1] ?? []).map(columnOf);
-      figures[table] = 0;
-      for await (const rows of pagesOf(query, table, columns, kind.wr === 0)) {
-        figures[table] += rows.length;
-        for (const statement of insertsOf(table, columns, rows)) {
-          await output.write(`${statement};\n`);
-        }
-      }
+    await write("delete from plans");
+    await write("delete from mac_keys");
+    for (const table of tables) {
+      const firstRows = first[atOnce.indexOf(table)];
+      for await (const statement of insertsOf(table, firstRows, query)) await write(statement);
       // Triggers count the keys again.
-      if (table === "plans") await output.write(`${COUNT_AGAIN};\n`);
+      if (table.name === "plans") await write(COUNT_AGAIN);
     }
+    await write(
+      `delete from orders where id in (select order_id from cancelled_orders where id > ${mark.cancel})`,
+    );
+    if (await isChanged()) return "changed";
+    const countOf = (name: string) => Number(restored.prepare(`select count(*) as n from ${name}`).get()?.n);
+    return Object.fromEntries(TABLES.map((name) => [name, countOf(name)]));
   } catch (thrown) {
-    await rm(part, { force: true });
-    throw thrown;
+    if (thrown instanceof CliError) throw thrown;
+    if (await isChanged()) return "changed";
+    throw new CliError(`The file could not be restored: ${Object(thrown).message}.`);
   } finally {
     await output.close();
+    restored.close();
   }
-  await rename(part, file);
-  return figures;
+}
+
+/** SQLite keeps a database without a name in memory, and what is too much for it in a file without a name. */
+export function newDatabase(): DatabaseSync {
+  const database = new DatabaseSync("");
+  const files = readdirSync(MIGRATIONS).filter((name) => name.endsWith(".sql"));
+  for (const name of files.toSorted()) database.exec(readFileSync(join(MIGRATIONS, name), "utf8"));
+  return database;
 }
 
 const COUNT_AGAIN =
   "update plans set key_count = 0, keys_without_minute_limit = 0, keys_without_day_limit = 0";
 
-function columnOf({ name, type, pk }: Row): Column {
-  return { name: String(name), isInteger: type === "INTEGER", isKey: Number(pk) > 0 };
-}
-
 const ROWID: Column = { name: "rowid", isInteger: true, isKey: true };
 
-/**
- * Integers come as text, because JSON numbers have no 64 bits. Rows come in the order of the rowid, which the
- * restore makes anew: the list of keys has this order.
- */
-async function* pagesOf(
-  query: Query,
-  table: string,
-  columns: readonly Column[],
-  hasRowid: boolean,
-): AsyncGenerator<Row[], void> {
-  const keys = hasRowid ? [ROWID] : columns.filter(({ isKey }) => isKey);
-  const shown = [...new Set([...keys, ...columns])].map(({ name, isInteger }) =>
-    isInteger ? `cast(${name} as text) as ${name}` : name,
+/** Rows are read in the order of the rowid, which the restore makes anew: the list of keys has this order. */
+function tableOf(name: string, kind: Row | undefined, infos: readonly Row[]): Table {
+  if (kind === undefined) throw new CliError(`The database has no table ${name}: is it the right one?`);
+  const columns = infos.map((info) => ({
+    name: String(info.name),
+    isInteger: info.type === "INTEGER",
+    isKey: Number(info.pk) > 0,
+  }));
+  return { name, columns, keys: kind.wr === 0 ? [ROWID] : columns.filter(({ isKey }) => isKey) };
+}
+
+/** Integers come as text, because JSON numbers have no 64 bits. */
+function pageOf({ name, columns, keys }: Table, limit: number, last?: Row): string {
+  const shown = [...new Set([...keys, ...columns])].map((column) =>
+    column.isInteger ? `cast(${column.name} as text) as ${column.name}` : column.name,
   );
-  const names = keys.map(({ name }) => `${table}.${name}`).join(", ");
-  for (let after = ""; ; ) {
-    const [rows = []] = await query(
-      `select ${shown.join(", ")} from ${table}${after} order by ${names} limit ${PAGE_ROWS}`,
-    );
-    yield rows;
+  const names = keys.map((key) => `${name}.${key.name}`).join(", ");
+  const after = last && ` where (${names}) > (${keys.map((key) => literalOf(key, last)).join(", ")})`;
+  return `select ${shown.join(", ")} from ${name}${after ?? ""} order by ${names} limit ${limit}`;
+}
+
+/** Writes the rows of the first page, and reads the others. */
+async function* insertsOf(
+  table: Table,
+  firstRows: readonly Row[] | undefined,
+  query: Query,
+): AsyncGenerator<string, void> {
+  const names = table.columns.map(({ name }) => name).join(", ");
+  let limit = FIRST_ROWS;
+  let rows = firstRows ?? (await query(pageOf(table, limit)))[0] ?? [];
+  for (;;) {
+    let chars = 0;
+    for (const values of valuesOf(table, rows)) {
+      yield `with r (${names}) as (values\n${values})\ninsert into ${table.name} (${names}) select * from r`;
+      chars += values.length;
+    }
     const last = rows.at(-1);
-    if (last === undefined || rows.length < PAGE_ROWS) return;
-    after = ` where (${names}) > (${keys.map((key) => literalOf(key, last)).join(", ")})`;
+    if (last === undefined || rows.length < limit) return;
+    limit = Math.min(MAX_ROWS, Math.ceil((limit * PAGE_CHARS) / chars));
+    [rows = []] = await query(pageOf(table, limit, last));
   }
 }
 
-function* insertsOf(
-  table: string,
-  columns: readonly Column[],
-  rows: readonly Row[],
-): Generator<string, void> {
-  const names = columns.map(({ name }) => name).join(", ");
-  // A key that was created after the keys were read has a secret, and is not there.
-  const only = table === "key_secrets" ? " where key_id in (select id from api_keys)" : "";
-  const insert = (values: string[]) =>
-    `with r (${names}) as (values\n${values.join(",\n")})\ninsert into ${table} (${names}) select * from r${only}`;
+function* valuesOf({ columns }: Table, rows: readonly Row[]): Generator<string, void> {
   let values: string[] = [];
   let chars = 0;
   for (const row of rows) {
     const text = `(${columns.map((column) => literalOf(column, row)).join(", ")})`;
     if (values.length > 0 && chars + text.length > STATEMENT_CHARS) {
-      yield insert(values);
+      yield values.join(",\n");
       [values, chars] = [[], 0];
     }
     values.push(text);
     chars += text.length;
   }
-  if (values.length > 0) yield insert(values);
+  if (values.length > 0) yield values.join(",\n");
 }
 
 /** No text can end a line or a statement, for whatever program splits the file. */
