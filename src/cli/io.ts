@@ -43,20 +43,25 @@ export class CliError extends Error {
   }
 }
 
+const STDIN = ["-", "/dev/stdin", "/dev/fd/0"];
+
 /** Reads the bytes of a file. `-` is standard input. Throws a `CliError` if the file cannot be read. */
 export async function* bytesOf({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
-  const isStdin = ["-", "/dev/stdin", "/dev/fd/0"].includes(file);
   try {
-    yield* isStdin ? stdin : createReadStream(file);
+    yield* STDIN.includes(file) ? stdin : createReadStream(file);
   } catch (thrown) {
     throw thrown instanceof Error ? new CliError(`${thrown.message}.`) : thrown;
   }
 }
 
+/** Whether the file is a pipe, whose name, such as the shell's `<(…)`, means nothing later. */
+export function isPipe(file: string): boolean {
+  return STDIN.includes(file) || statSync(file, { throwIfNoEntry: false })?.isFile() === false;
+}
+
 /** A pipe can be read once: its bytes are kept for the second time. */
 export async function bytesTwice(io: CliIo, file: string): Promise<() => AsyncIterable<Uint8Array>> {
-  const isPipe = file === "-" || statSync(file, { throwIfNoEntry: false })?.isFile() === false;
-  if (!isPipe) return () => bytesOf(io, file);
+  if (!isPipe(file)) return () => bytesOf(io, file);
   const kept = await Array.fromAsync(bytesOf(io, file));
   return async function* () {
     yield* kept;

@@ -16,7 +16,7 @@ import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/rea
 import type { LoadFigures } from "../../worker/admin/orders/schema.ts";
 import { call } from "../api.ts";
 import { count } from "../arguments.ts";
-import { bytesTwice, CliError, type CliIo } from "../io.ts";
+import { bytesTwice, CliError, type CliIo, isPipe } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, groupOf, type Session } from "../session.ts";
 import { addExport } from "./export-orders.ts";
@@ -58,8 +58,7 @@ export function addOrderFileCommands(program: Command, session: Session): void {
 
 async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
   const { io } = session;
-  // The name of a pipe, such as the shell's `<(…)`, means nothing later.
-  const name = /^(-$|\/dev\/|\/proc\/)/.test(file) ? undefined : file;
+  const name = isPipe(file) ? undefined : file;
   const query = {
     file: name && loadedFileName(basename(name)),
     "dry-run": options.dryRun ? "" : undefined,
