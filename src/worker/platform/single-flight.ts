@@ -168,7 +168,7 @@ export class SingleFlight<T> {
  * Looks until `isDone`, or until the time is over, for the first time after `firstMs`. Waits at most a third
  * longer than necessary. A wait of 20 ms takes 9 timers, each of some 20 µs of CPU.
  */
-async function poll(isDone: () => boolean, timeoutMs: number, firstMs: number): Promise<void> {
+export async function poll(isDone: () => boolean, timeoutMs: number, firstMs = 0): Promise<void> {
   // The loop adds up the timers' intervals, because a clock may be set back.
   let waitedMs = 0;
   for (let looks = 0; !isDone() && waitedMs < timeoutMs; looks++) {

@@ -3,6 +3,7 @@ import { waitUntil } from "cloudflare:workers";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
+import { poll } from "../../platform/single-flight.ts";
 import { withTimeout } from "../../platform/with-timeout.ts";
 import { listLimiters, type UsageFilter } from "./sql.ts";
 
@@ -36,7 +37,7 @@ export async function askLimiters(env: Bindings, filter: UsageFilter): Promise<R
 async function askOnce(env: Bindings, key: LimiterAddress): Promise<Asked> {
   const last = lastAsked.get(key.id);
   if (last !== undefined && Math.abs(Date.now() - last.atMs) < ASKED_FOR_MS) {
-    await waitFor(() => last.isReported !== undefined);
+    await poll(() => last.isReported !== undefined, DEADLINE_MS);
     return last;
   }
   const asked: Asked = { atMs: Date.now(), isReported: undefined };
@@ -57,10 +58,4 @@ async function askOnce(env: Bindings, key: LimiterAddress): Promise<Asked> {
   waitUntil(call);
   await call;
   return asked;
-}
-
-async function waitFor(isDone: () => boolean): Promise<void> {
-  for (let waitedMs = 0; !isDone() && waitedMs < DEADLINE_MS; waitedMs += 20) {
-    await new Promise<void>((resolve) => setTimeout(resolve, 20));
-  }
 }
