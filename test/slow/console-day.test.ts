@@ -79,11 +79,9 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
     expect([await search(page, text), pathOf(page)], text).toEqual([200, `/console/keys/${id}`]);
   }
   await goTo(page, "Keys");
-  expect(await rowOf(page, "Keys", "Paws")).toMatch(
-    /^Paws production Paws & Co .*active Business 1 \(< 0.1 %\)/,
-  );
+  expect(await rowOf(page, "Keys", "Paws")).toMatch(/^Paws production Paws & Co .*Business 1 \(< 0.1 %\)/);
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(
-    /^Kitty Kafe staging no owner .*active Pro – – – in 9 days …\w{4}$/,
+    /^Kitty Kafe staging no owner Pro – – – in 9 days …\w{4}$/,
   );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -146,26 +144,34 @@ async function readOverview({ page, expect }: Day) {
     expect(text).toContain("1 blocked by bans");
     expect(text).toContain("20 % of all");
     await page.getByText("As a table").click();
-    expect(await sumsOf(page, `The last ${range}`)).toEqual([4, 0, 1]);
+    expect(await sumsOf(page, `The last ${range}`)).toEqual({
+      Admitted: 4,
+      "Blocked by bans": 1,
+    });
   }
 }
 
-/** The sums of the last three columns. An hour, or a day, can end during the test, which makes two rows. */
-async function sumsOf(page: Page, table: string): Promise<number[]> {
-  const rows = await page.getByRole("table", { name: table }).locator("tbody tr").allInnerTexts();
-  const figures = rows.map((row) => row.trim().split(/\s+/).slice(-3).map(Number));
-  return [0, 1, 2].map((i) => figures.reduce((sum, row) => sum + (row[i] ?? 0), 0));
+/** The sums of the columns. An hour, or a day, can end during the test, which makes two rows. */
+async function sumsOf(page: Page, table: string): Promise<Record<string, number>> {
+  const sums: Record<string, number> = {};
+  for (const cell of await page.getByRole("table", { name: table }).locator("tbody td").all()) {
+    const column = (await cell.getAttribute("data-column")) ?? "";
+    sums[column] = (sums[column] ?? 0) + Number(await cell.textContent());
+  }
+  return sums;
 }
 
 async function lift(day: Day, secret: string) {
   const { page, expect } = day;
-  await goTo(page, "Bans");
+  await goTo(page, "Overview");
+  await submit(page, page.getByRole("link", { name: "All bans" }));
   expect(await rowOf(page, "Live bans", "Paws")).toContain("Paws & Co key in a public repository");
   await submit(page, page.getByRole("button", { name: "Lift" }));
   expect(await textOf(page)).toContain("The key is no longer banned; the ban would have ended on ");
   expect(await statusOf(day, secret)).toBe(200);
-  await goTo(page, "Bans");
-  expect(await textOf(page)).toContain("No key is banned.");
+  await goTo(page, "Overview");
+  await submit(page, page.getByRole("link", { name: "All bans" }));
+  expect(await textOf(page)).toContain("There is no live ban.");
   await submit(page, page.getByRole("link", { name: "Past" }));
   expect(await rowOf(page, "Past bans", "Paws")).toMatch(/by mo$/);
   await submit(page, page.getByRole("link", { name: "Paws production" }));
@@ -225,7 +231,7 @@ async function loadFile({ page, expect }: Day) {
 async function shipAndDelete({ page, expect }: Day) {
   await goTo(page, "Orders");
   expect(await textOf(page)).toContain("3 orders");
-  expect(await rowOf(page, "Orders", "9007199254740993")).toBe("9007199254740993 8 1 – – pending");
+  expect(await rowOf(page, "Orders", "9007199254740993")).toBe("9007199254740993 8 1 pending");
   await page.getByLabel("Ship order 11").check();
   await submit(page, page.getByRole("button", { name: "Ship ticked orders" }));
   expect(await textOf(page)).toContain("1 order shipped.");

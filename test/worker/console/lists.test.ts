@@ -49,7 +49,7 @@ describe("the pages of lists", () => {
     ];
     for (const path of paths) {
       const html = await (await get(`/console/${path}`)).text();
-      const [, link = ""] = /<a class="button" href="([^"]+format=csv)"/.exec(html) ?? [];
+      const [, link = ""] = /<a href="([^"]+format=csv)"/.exec(html) ?? [];
       const csv = await get(link.replaceAll("&amp;", "&"));
       expect(csv.headers.get("Content-Disposition"), path).toContain("attachment");
       const call = path.replace("customers?", "usage?by=owner&sort=near&from=29d");
@@ -64,6 +64,9 @@ describe("the pages of lists", () => {
     expect(customers).not.toContain('name="by"');
     const keys = await (await get("/console/keys?sort=name&direction=desc")).text();
     expect(keys.split('class="sparkline"')).toHaveLength(1 + 50);
+    expect(keys).not.toContain(">Expires</a>");
+    await env.DB.prepare("update api_keys set expires_at = 2140000000 where name = 'n9'").run();
+    expect(await (await get("/console/keys?sort=name&direction=desc")).text()).toContain(">Expires</a>");
     const narrowed = await (await get("/console/usage?owner=O+%26+7&from=&to=")).text();
     expect(narrowed).toContain(">n7<");
     expect(narrowed).not.toContain(">n8<");

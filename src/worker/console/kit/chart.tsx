@@ -5,7 +5,7 @@ import { Bars, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import type { ConsoleContext } from "./page.tsx";
-import { type Column, Count, NONE, Table, Time } from "./ui.tsx";
+import { type Column, countColumn, NONE, Table, Term, Time } from "./ui.tsx";
 
 const RANGES = {
   "24h": { name: "24 hours", by: "hour", from: "23h" },
@@ -43,7 +43,7 @@ export function AsOf({ c, iso, unreachable = [] }: AsOfProps) {
   return (
     <>
       {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} cannot be reached. `}
-      Counted until <Time iso={iso} />, and most of what came later.{" "}
+      <Term name="counted">Counted until</Term> <Time iso={iso} />.{" "}
       <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
     </>
   );
@@ -153,12 +153,7 @@ export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
           caption={title}
           columns={[
             { name: "Time (UTC)", cell: ({ start }) => timeOf(start, by) },
-            ...(keys.length === 0 ? [] : admitted).map(
-              ({ label, valueAt }): Column<TimeUsage> => ({
-                ...{ name: label, isNumber: true },
-                cell: (row) => <Count value={valueAt(row)} />,
-              }),
-            ),
+            ...(keys.length === 0 ? [] : admitted).map(({ label, valueAt }) => countColumn(label, valueAt)),
             ...figureColumns(),
           ]}
           rows={used.toReversed()}
@@ -222,15 +217,10 @@ type ColumnSort = Exclude<Column<Figures>["sort"], undefined>;
 export function figureColumns(
   sortBy?: (name: "admitted" | "refused", first: "desc") => ColumnSort,
 ): Column<Figures>[] {
-  const sorted = (name: "admitted" | "refused") => sortBy && { sort: sortBy(name, "desc") };
+  const sorted = (name: "admitted" | "refused") => (sortBy ? { sort: sortBy(name, "desc") } : {});
   return [
-    {
-      name: "Admitted",
-      isNumber: true,
-      ...sorted("admitted"),
-      cell: (row) => <Count value={row.admitted} />,
-    },
-    { name: "Refused", isNumber: true, ...sorted("refused"), cell: (row) => <Count value={row.refused} /> },
-    { name: "Blocked by bans", isNumber: true, cell: (row) => <Count value={row.refusedWhileBanned} /> },
+    countColumn("Admitted", ({ admitted }) => admitted, sorted("admitted")),
+    countColumn("Refused", ({ refused }) => refused, sorted("refused")),
+    countColumn("Blocked by bans", ({ refusedWhileBanned }) => refusedWhileBanned),
   ];
 }

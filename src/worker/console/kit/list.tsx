@@ -124,7 +124,5 @@ export function TickAll() {
 
 /** Links to the same list as a file. */
 export function CsvLink({ c }: { readonly c: ConsoleContext }) {
-  return (
-    <LinkButton href={addressOf(c.req.path, { ...c.req.query(), after: "", format: "csv" })}>CSV</LinkButton>
-  );
+  return <a href={addressOf(c.req.path, { ...c.req.query(), after: "", format: "csv" })}>CSV</a>;
 }

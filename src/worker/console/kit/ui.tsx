@@ -48,6 +48,7 @@ export function Badge({ status }: { readonly status: string }) {
 const TERMS = {
   overLimit: "A second in which the key went on after its refusals. 20 of them ban a key.",
   counter: "It counts the requests of one key, and admits or refuses each of them.",
+  counted: "Of what came later, most is counted, too.",
 };
 
 /** Shows a word that not every operator knows. The title says what the word means. */
@@ -62,6 +63,10 @@ export type Column<Row> = {
   readonly isClear?: boolean;
   /** The column is left out where there is little room. */
   readonly isMinor?: boolean;
+  /** The column is left out of a list in which each cell says nothing. */
+  readonly saysNothing?: (row: Row) => boolean;
+  /** What the name means. */
+  readonly about?: string;
   /** The address of the list sorted by this column. */
   readonly sort?: { readonly href: string; readonly direction: "ascending" | "descending" | undefined };
   readonly cell: (row: Row) => Child;
@@ -75,8 +80,9 @@ type TableProps<Row> = {
 };
 
 /** On a phone each row has two lines. The first column names the row. */
-export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
+export function Table<Row>({ caption, columns: all, rows, empty }: TableProps<Row>) {
   if (rows.length === 0) return <p class="row muted">{empty}</p>;
+  const columns = all.filter(({ saysNothing }) => saysNothing === undefined || !rows.every(saysNothing));
   return (
     <section class="scrollable" tabindex={0} aria-label={caption}>
       <table>
@@ -84,7 +90,7 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
         <thead>
           <tr>
             {columns.map((column) => (
-              <th scope="col" class={classOf(column)} aria-sort={column.sort?.direction}>
+              <th scope="col" class={classOf(column)} title={column.about} aria-sort={column.sort?.direction}>
                 {column.sort ? <a href={column.sort.href}>{column.name}</a> : column.name}
               </th>
             ))}
@@ -112,6 +118,19 @@ export function Table<Row>({ caption, columns, rows, empty }: TableProps<Row>) {
 
 function classOf<Row>({ isNumber, isMinor }: Column<Row>): string | undefined {
   return [isNumber && "number", isMinor && "minor"].filter(Boolean).join(" ") || undefined;
+}
+
+/** A column of figures, which is left out where all are 0. */
+export function countColumn<Row>(
+  name: string,
+  countOf: (row: Row) => number,
+  more: Pick<Column<Row>, "sort" | "about"> = {},
+): Column<Row> {
+  return {
+    ...more,
+    ...{ name, isNumber: true, saysNothing: (row) => countOf(row) === 0 },
+    cell: (row) => <Count value={countOf(row)} />,
+  };
 }
 
 /** A figure whose zero says nothing on a phone. */

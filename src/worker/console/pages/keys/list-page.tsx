@@ -91,7 +91,11 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       rows={keys}
       empty={
         <NoRows c={c} noun="key">
-          {shown.search && <OrdersToo text={shown.search} />}
+          {isInt64(shown.search ?? "") && (
+            <>
+              <a href={`/console/orders/${shown.search}`}>Look for order {shown.search}</a>.{" "}
+            </>
+          )}
           {!c.var.mayOnlyRead && <CreateKey />}
         </NoRows>
       }
@@ -119,7 +123,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
         texts={shown}
         own={{
           search: { attributes: NO_SECRET },
-          status: { choices: { usable: "active or banned" } },
+          status: { choices: { usable: "active or banned", "not-revoked": "not revoked" } },
           limits: { choices: { "own-or-temporary": "own or temporary" } },
           mayCancel: { choices: RIGHTS },
         }}
@@ -147,16 +151,6 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       )}
       <Pages c={c} next={next} />
     </>,
-  );
-}
-
-/** The search field of the bar leads here if it finds neither a key nor an order. */
-function OrdersToo({ text }: { readonly text: string }) {
-  if (!isInt64(text)) return <>No order has this id either. </>;
-  return (
-    <>
-      <a href={`/console/orders/${text}`}>Look for order {text}</a>.{" "}
-    </>
   );
 }
 
@@ -209,14 +203,21 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
     {
       name: "Owner",
       isClear: true,
+      saysNothing: ({ ownerName, ownerEmail }) => ownerName === null && ownerEmail === null,
       sort: by("owner"),
       cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} />,
     },
-    { name: "Status", isClear: true, cell: (key) => <StatusOf {...key} /> },
+    {
+      name: "Status",
+      isClear: true,
+      saysNothing: ({ status, mayCancel }) => status === "active" && mayCancel,
+      cell: (key) => <StatusOf {...key} />,
+    },
     { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
       name: "Today",
       isNumber: true,
+      saysNothing: ({ admittedToday }) => admittedToday === 0,
       sort: by("used", "desc"),
       cell: ({ admittedToday, limits }) =>
         admittedToday > 0
@@ -230,6 +231,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
     { name: "Last used", isMinor: true, cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
     {
       name: "Expires",
+      saysNothing: ({ expiresAt, status }) => expiresAt === null || status === "revoked",
       sort: by("expiry"),
       cell: ({ expiresAt, status }) =>
         expiresAt === null || status === "revoked" ? NONE : <Relative iso={expiresAt} />,

@@ -18,7 +18,7 @@ import { CsvLink, Filters, NoRows, Pages, Presets, Tick, TickAll } from "../../k
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, Check, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
-import { MEMBER_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
+import { LISTED_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 
 const PATH = "/console/orders";
 /** More orders are shipped only after a question. */
@@ -76,7 +76,7 @@ export const orderListPages = new Hono<AppEnv>()
           caption="Cancelled orders"
           columns={[
             { name: "Order", cell: ({ id }) => id },
-            ...MEMBER_COLUMNS,
+            ...LISTED_COLUMNS,
             {
               name: "Cancelled by",
               cell: ({ cancelledBy, cancelledByName }) => (
@@ -84,7 +84,6 @@ export const orderListPages = new Hono<AppEnv>()
               ),
             },
             { name: "When", cell: ({ cancelledAt }) => <Time iso={cancelledAt} /> },
-            { name: "Request", cell: ({ requestId }) => <code>{requestId}</code> },
           ]}
           rows={cancelled}
           empty="No order was cancelled."
@@ -169,7 +168,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
             </>
           ),
         },
-        ...MEMBER_COLUMNS,
+        ...LISTED_COLUMNS,
         { name: "Status", isClear: true, cell: ({ status }) => <Badge status={status} /> },
       ]}
       rows={orders}

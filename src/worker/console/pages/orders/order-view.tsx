@@ -28,16 +28,25 @@ export function toShown<Shown>({ text }: RawText): Shown {
   return parseExactJson(text, (_value, source) => source) as Shown;
 }
 
-export const MEMBER_COLUMNS: readonly Column<
-  Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">
->[] = [
+type Members = Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">;
+
+export const LISTED_COLUMNS: readonly Column<Members>[] = [
   { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? NONE },
   {
     name: "Quantity",
     isNumber: true,
     cell: ({ quantity }) => (quantity === null ? NONE : formatNumber(BigInt(quantity))),
   },
-  { name: "Ship date", isClear: true, cell: ({ shipDate }) => <Time iso={shipDate} /> },
+  {
+    name: "Ship date",
+    isClear: true,
+    saysNothing: ({ shipDate }) => shipDate === null,
+    cell: ({ shipDate }) => <Time iso={shipDate} />,
+  },
+];
+
+export const MEMBER_COLUMNS: readonly Column<Members>[] = [
+  ...LISTED_COLUMNS,
   {
     name: "Complete",
     cell: ({ complete }) => (complete === null ? NONE : complete ? "yes" : <span class="none">no</span>),

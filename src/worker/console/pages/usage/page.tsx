@@ -19,15 +19,12 @@ import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts"
 import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { type Column, Count, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
+import { type Column, countColumn, Notice, Owner, Table, Time } from "../../kit/ui.tsx";
 import { adviceTo, nearestOf } from "./advice.tsx";
 
 const ROWS_PER_PAGE = 50;
 const MAX_HOURS = 100_000;
 const ADVICES_SHOWN = 5;
-/** The page of customers has none of these filters: its rows are owners. */
-const GROUP_FILTERS = ["by", "key"] as const;
-
 export const usagePages = new Hono<AppEnv>().get("/", (c) => showUsage(c, "Usage", {}));
 
 /** Lists owners over 30 days. The owner who comes closest to a limit is first, and may need the next plan. */
@@ -50,6 +47,9 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
       ? usage.rows.slice(0, ADVICES_SHOWN).flatMap((row) => adviceTo(nearestOf(row), days, plans) ?? [])
       : [];
   const shown = { ...byDefault, ...c.req.query() };
+  // The rows of the page of customers are owners. Nobody types the id of a key, but a link may have it.
+  const byGroup = byDefault.by ? [] : (["by"] as const);
+  const byKey = query.key ? (["key"] as const) : [];
   const preset = (name: string, from: string, to = "") => {
     const isShown = usage.from.startsWith(from) && (query.to === undefined ? to === "" : shown.to === to);
     return [name, addressOf(c.req.path, { ...shown, from, to, after: "" }), isShown] as const;
@@ -62,7 +62,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
       <Filters
         c={c}
         schema={usageQuery}
-        names={["from", "to", ...(byDefault.by ? [] : GROUP_FILTERS), "owner", "plan"]}
+        names={["from", "to", ...byGroup, ...byKey, "owner", "plan"]}
         texts={{ ...shown, from: usage.from.slice(0, 10) }}
         button="Show"
         presets={[
@@ -89,7 +89,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
         </Notice>
       )}
       {usage.by === "key" ? (
-        <Table caption="Usage by key" columns={keyColumns(sortBy)} rows={usage.rows} empty={NONE} />
+        <Table caption="Usage by key" columns={keyColumns(sortBy, days)} rows={usage.rows} empty={NONE} />
       ) : usage.by === "owner" ? (
         <Table caption="Usage by owner" columns={ownerColumns(sortBy)} rows={usage.rows} empty={NONE} />
       ) : usage.by === "plan" ? (
@@ -99,8 +99,7 @@ async function showUsage(c: ConsoleContext, title: string, byDefault: FormTexts)
       )}
       <p class="hint">
         From <Time iso={usage.from} /> to <Time iso={usage.to} />.{" "}
-        <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} /> A day&apos;s percentage is that of the
-        limit of that day. An owner has the percentages of the key that comes closest to its limit.
+        <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} />
       </p>
       <Pages c={c} next={usage.next} />
     </>,
@@ -113,7 +112,9 @@ function firstOfMonth(day: string): string {
 
 const NONE = "No requests in this range.";
 
-function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
+const OF_THE_DAY = "In percent of the limit of each day";
+
+function keyColumns(by: SortedBy<UsageSort>, days: number): Column<KeyUsageView>[] {
   return [
     {
       name: "Key",
@@ -128,11 +129,13 @@ function keyColumns(by: SortedBy<UsageSort>): Column<KeyUsageView>[] {
     { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
       name: "Of the limit",
+      about: OF_THE_DAY,
       isNumber: true,
       sort: by("percent", "desc"),
       cell: ({ percent }) => `${percent} %`,
     },
-    ...closenessColumns(by),
+    // Of one day all of these are the percentage of that day.
+    ...(days > 1 ? closenessColumns(by) : []),
     ...figureColumns(by),
   ];
 }
@@ -141,24 +144,25 @@ function ownerColumns(by: SortedBy<UsageSort>): Column<OwnerUsageView>[] {
   return [
     { name: "Owner", sort: by("name"), cell: ({ owner }) => <Owner name={owner} /> },
     { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
-    ...closenessColumns(by),
+    ...closenessColumns(by, " of the key that comes closest to its limit"),
     ...figureColumns(by),
   ];
 }
 
 type Closeness = Pick<KeyUsageView, "daysNear" | "medianPercent" | "peakPercent">;
 
-/** The figures are in percent of the limit of each day. */
-function closenessColumns(by: SortedBy<UsageSort>): Column<Closeness>[] {
+function closenessColumns(by: SortedBy<UsageSort>, ofKey = ""): Column<Closeness>[] {
+  const about = `${OF_THE_DAY}${ofKey}`;
   return [
+    countColumn("Days over 80 %", ({ daysNear }) => daysNear, { about, sort: by("near", "desc") }),
     {
-      name: "Days over 80 %",
-      isNumber: true,
-      sort: by("near", "desc"),
-      cell: ({ daysNear }) => <Count value={daysNear} />,
+      ...{ name: "Median", about, isNumber: true, isMinor: true },
+      cell: ({ medianPercent }) => `${medianPercent} %`,
     },
-    { name: "Median", isNumber: true, isMinor: true, cell: ({ medianPercent }) => `${medianPercent} %` },
-    { name: "Peak", isNumber: true, sort: by("peak", "desc"), cell: ({ peakPercent }) => `${peakPercent} %` },
+    {
+      ...{ name: "Peak", about, isNumber: true, sort: by("peak", "desc") },
+      cell: ({ peakPercent }) => `${peakPercent} %`,
+    },
   ];
 }
 
