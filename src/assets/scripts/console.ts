@@ -47,22 +47,19 @@ function keepTimes(): void {
   }, 1_000);
 }
 
-/** A text says how many rows are ticked. The buttons are off without any, unless they are then for all rows. */
+/** A text says how many rows are ticked. */
 function countTicks(form: HTMLFormElement): void {
   const all = form.querySelector<HTMLInputElement>("[data-tick-all]");
   const matching = form.querySelector<HTMLInputElement>("[name=all]");
   const text = form.querySelector<HTMLElement>("[data-ticked]");
-  const buttons = form.querySelectorAll<HTMLButtonElement>(".tick-bar button");
   const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
   if (!all || !text) return;
-  const { noun = "row", all: isForAll } = form.dataset;
+  const { noun = "row" } = form.dataset;
   const { ticked: verb, none = text.textContent } = text.dataset;
   const show = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;
-    const isAny = ticked > 0 || isForAll !== undefined || matching?.checked;
-    for (const button of buttons) button.disabled = !isAny;
     text.textContent = matching?.checked
       ? `${verb} all that match`
       : ticked === 0

@@ -40,6 +40,8 @@ type Choices = Readonly<Record<string, string>>;
 type FieldOptions = {
   readonly hint?: Child;
   readonly choices?: Choices;
+  /** Values that the choice does not offer, unless one is in the address. */
+  readonly without?: readonly string[];
   /** Texts that the field offers. */
   readonly suggestions?: readonly string[];
   readonly attributes?: Attributes;
@@ -91,10 +93,7 @@ export function Fields<Name extends string>({
   return <>{rows}</>;
 }
 
-type Bounds = Readonly<Record<"min" | "max" | "maxlength", number | undefined>>;
-
-function boundsOf(kind: string, { min, max, maxlength }: Bounds): string | undefined {
-  if (maxlength !== undefined) return `At most ${formatNumber(maxlength)} characters.`;
+function boundsOf(kind: string, min: number | undefined, max: number | undefined): string | undefined {
   if (min === undefined || max === undefined) return undefined;
   return kind === "duration"
     ? `At most ${formatDuration(max)}.`
@@ -113,12 +112,13 @@ function OneField({ schema, name, texts, own, problem, form, isFilter = false }:
   const label = kind === "time" || kind === "date" ? `${labelOf(name)} (UTC)` : labelOf(name);
   if (kind === "switch" || (kind === "boolean" && !isNullable && !own.choices))
     return <Check name={name} label={label} />;
-  const bounds = isFilter ? undefined : boundsOf(kind, { min, max, maxlength });
+  const bounds = isFilter || own.choices ? undefined : boundsOf(kind, min, max);
   const hint = own.hint && bounds ? [own.hint, " ", bounds] : (own.hint ?? bounds);
   const { suggestions } = own;
   const field = { name, form, label, hint, value: texts[name], problem, suggestions };
   const choices = own.choices ?? (kind === "boolean" ? YES_OR_NO : undefined);
-  const values = member.options ?? Object.keys(choices ?? {});
+  const allowed = member.options ?? Object.keys(choices ?? {});
+  const values = allowed.filter((value) => value === texts[name] || !own.without?.includes(value));
   if (values.length > 0) {
     const hasNone = kind !== "boolean" && (isNullable || (isFilter && !member.hasDefault));
     const all = hasNone ? ["", ...values] : values;

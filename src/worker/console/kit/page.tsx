@@ -16,7 +16,6 @@ export const SECTIONS = [
   ["/console/keys", "Keys"],
   ["/console/customers", "Customers"],
   ["/console/usage", "Usage"],
-  ["/console/bans", "Bans"],
   ["/console/orders", "Orders"],
   ["/console/plans", "Plans"],
   ["/console/audit", "Audit"],

@@ -15,6 +15,7 @@ import { counted, formatNumber, formatPercent } from "../../text/format.ts";
 import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
+import { Presets } from "../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { alertReceiver } from "../kit/receiver.tsx";
 import { CreateKey, Owner, Relative, Term } from "../kit/ui.tsx";
@@ -85,7 +86,10 @@ export async function overviewPage(c: ConsoleContext) {
     { title: "Overview", actions: !c.var.mayOnlyRead && <CreateKey /> },
     <>
       <section>
-        <h2>What needs you</h2>
+        <div class="section-head">
+          <h2>What needs you</h2>
+          <Presets links={[["All bans", "/console/bans"]]} />
+        </div>
         <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
         <p class="hint">
           <AsOf c={c} iso={today.asOf} unreachable={today.unreachable} />

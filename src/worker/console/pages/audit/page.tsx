@@ -30,6 +30,9 @@ const CHANGES = Object.fromEntries(
   AUDIT_CALLS.map((id) => [id, CALLS.find((call) => call.id === id)?.summary ?? id]),
 );
 
+/** After a restore of the database, and hardly ever else. */
+const RARE = ["keys.refresh", "keys.refresh_all"];
+
 export const auditPages = new Hono<AppEnv>()
   .get("/", (c) => {
     const query = queryOf(c, auditQuery);
@@ -70,7 +73,7 @@ async function showAudit(c: ConsoleContext, { failure, undone, typed = {} }: Sho
         schema={auditQuery}
         names={["object", "actor", "call", "from", "to"]}
         texts={shown}
-        own={{ call: { choices: CHANGES } }}
+        own={{ call: { choices: CHANGES, without: RARE } }}
         presets={[
           ["All entries", PATH],
           ["Today", preset(daysBefore(0))],

@@ -29,7 +29,8 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
       <Filters
         c={c}
         schema={banQuery}
-        names={["key", "owner"]}
+        // Nobody types the id of a key, but a link may have it.
+        names={query.key ? ["key", "owner"] : ["owner"]}
         texts={shown}
         presets={Object.entries(TABS).map(([each, name]) => [
           name,

@@ -102,8 +102,9 @@ function pagesWith(c: ConsoleContext, text: string): readonly Found[] {
         ["/console/keys/new", "Create key"],
         ["/console/orders/load", "Load orders"],
       ] as const);
+  const pages = [...SECTIONS, ["/console/bans", "Bans"], ...actions] as const;
   const sought = foldForSearch(text);
-  return [...SECTIONS, ...actions]
+  return pages
     .filter(([, name]) => foldForSearch(name).includes(sought))
     .map(([href, name]) => ({ kind: "page", name, detail: "", href }) as const);
 }

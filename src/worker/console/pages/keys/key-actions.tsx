@@ -142,7 +142,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       />
     ),
   },
-  retire: { call: keyCalls.retire, title: "End the old secret" },
+  "end-secret": { call: keyCalls.retire, title: "End the old secret" },
   lift: {
     call: keyBanCalls.lift,
     title: "Lift ban",

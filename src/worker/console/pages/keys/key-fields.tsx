@@ -9,7 +9,7 @@ import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 
-const BEFORE_PLACE = [
+const MEMBERS = [
   "name",
   ["ownerName", "ownerEmail"],
   "plan",
@@ -84,9 +84,15 @@ export function KeyFields({
   };
   const shared = { form: "key", texts, own, failure, isFocused };
   return isNew ? (
-    <Fields schema={newKey} names={[...BEFORE_PLACE, "location"]} {...shared} />
+    <>
+      <Fields schema={newKey} names={MEMBERS} {...shared} />
+      <details class="more" open={Boolean(failure?.typed.location)}>
+        <summary>More</summary>
+        <Fields schema={newKey} names={["location"]} {...shared} isFocused={false} />
+      </details>
+    </>
   ) : (
-    <Fields schema={keyUpdate} names={BEFORE_PLACE} {...shared} />
+    <Fields schema={keyUpdate} names={MEMBERS} {...shared} />
   );
 }
 

@@ -32,7 +32,6 @@ import {
   Definitions,
   Gauge,
   MailTo,
-  NONE,
   Notice,
   Owner,
   Relative,
@@ -218,16 +217,18 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
       <Gauge name="Today" used={day.used} limit={day.limit}>
         Resets <Relative iso={day.resetsAt} />
       </Gauge>
-      <div class="tile">
-        <h2>Seconds over the limit</h2>
-        <p>
-          <strong>{formatNumber(strikes)}</strong>
-        </p>
-        <p class="muted">
-          Seconds in which the key went on after the limit was used up. 20 of them lead to{" "}
-          <a href={docsUrl("promises.md#the-ban-rule")}>a ban</a>.
-        </p>
-      </div>
+      {strikes > 0 && (
+        <div class="tile">
+          <h2>Seconds over the limit</h2>
+          <p>
+            <strong>{formatNumber(strikes)}</strong>
+          </p>
+          <p class="muted">
+            Seconds in which the key went on after the limit was used up. 20 of them lead to{" "}
+            <a href={docsUrl("promises.md#the-ban-rule")}>a ban</a>.
+          </p>
+        </div>
+      )}
     </section>
   );
 }
@@ -254,7 +255,7 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
           </>,
         ],
         ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
-        ["E-mail", key.ownerEmail ? <MailTo address={key.ownerEmail} /> : NONE],
+        ...(key.ownerEmail ? [["E-mail", <MailTo address={key.ownerEmail} />] as const] : []),
         ["Plan", planName(key.plan)],
         ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],
@@ -263,8 +264,8 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
         ["Last used", lastUsedAt === null ? <Day iso={key.lastUsedDay} /> : <LastUse iso={lastUsedAt} />],
-        ["Location", key.location === null ? "near the first request" : REGIONS[key.location]],
-        ["Note", key.note ?? NONE],
+        ...(key.location === null ? [] : [["Location", REGIONS[key.location]] as const]),
+        ...(key.note === null ? [] : [["Note", key.note] as const]),
       ]}
     />
   );
@@ -287,9 +288,9 @@ function LastUse({ iso }: { readonly iso: string }) {
 function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
   const isValid = ({ expiresAt }: SecretView) => expiresAt === null || Date.parse(expiresAt) > Date.now();
   const mayEnd = mayChange && keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
-  const retire: Column<SecretView>["cell"] = (secret) =>
+  const endSecret: Column<SecretView>["cell"] = (secret) =>
     isValid(secret) ? (
-      <form method="post" action={addressOfAction(keyView, "retire")}>
+      <form method="post" action={addressOfAction(keyView, "end-secret")}>
         <Basis version={keyView.version} />
         <input type="hidden" name="secret" value={secret.id} />
         <Submit tone="small danger">End the old secret</Submit>
@@ -305,7 +306,7 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
           name: "Valid until",
           cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }, "no end"),
         },
-        ...(mayEnd ? [{ name: "Action", isClear: true, cell: retire }] : []),
+        ...(mayEnd ? [{ name: "Action", isClear: true, cell: endSecret }] : []),
       ]}
       rows={keyView.secrets.toReversed()}
       empty="The key has no secret."
