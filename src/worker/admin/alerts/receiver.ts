@@ -5,13 +5,13 @@ import { counted, formatTime } from "../../text/format.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { addressOf } from "./deliver.ts";
 import type { ReceiverView } from "./schema.ts";
-import { findReceiver, type ReceiverRow } from "./sql.ts";
+import { type ReceiverRow, selectReceiver } from "./sql.ts";
 
 /** Null: no webhook is configured. */
 export async function receiverOf(env: DatabaseEnv): Promise<ReceiverView | null> {
   const { webhook } = settingsOf(env);
   if (webhook === undefined) return null;
-  const row = await findReceiver(openDatabase(env.DB), await addressOf(webhook));
+  const row = await openDatabase(env.DB).get<ReceiverRow>(selectReceiver(await addressOf(webhook)));
   return viewOf(new URL(webhook.url).host, row, nowSeconds());
 }
 

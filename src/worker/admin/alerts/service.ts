@@ -1,17 +1,17 @@
 /** Stores alerts of expiries, lists alerts, and sends one at once. */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
-import { openDatabase } from "../../db/database.ts";
+import { openDatabase, transact } from "../../db/database.ts";
 import { insertExpiryAlerts } from "../../key/alerts-sql.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { logError } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { type Delivery, deliver, deliverTest } from "./deliver.ts";
-import { attemptAt, receiverOf } from "./receiver.ts";
+import { addressOf, type Delivery, deliver, deliverTest } from "./deliver.ts";
+import { attemptAt, viewOf } from "./receiver.ts";
 import type { alertPage, alertQuery } from "./schema.ts";
-import { findAlert, listAlerts } from "./sql.ts";
+import { type AlertRow, findAlert, type ReceiverRow, selectAlerts, selectReceiver } from "./sql.ts";
 
 /** Stores the alerts of keys that expire soon. Runs every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
@@ -27,11 +27,12 @@ export async function findAlerts(
   env: Bindings,
   { state, after, limit }: v.InferOutput<typeof alertQuery>,
 ): Promise<v.InferOutput<typeof alertPage>> {
-  const db = openDatabase(env.DB);
-  const [rows, receiver] = await Promise.all([
-    listAlerts(db, state, fromCursor("alerts", after), limit + 1),
-    receiverOf(env),
+  const { webhook } = settingsOf(env);
+  const [rows, [row]] = await transact<[AlertRow, ReceiverRow]>(openDatabase(env.DB), [
+    selectAlerts(state, fromCursor("alerts", after), limit + 1),
+    selectReceiver(webhook === undefined ? "" : await addressOf(webhook)),
   ]);
+  const receiver = webhook && row ? viewOf(new URL(webhook.url).host, row, nowSeconds()) : null;
   const { shown, last } = pageOf(rows, limit);
   return {
     alerts: shown.map((row) => ({

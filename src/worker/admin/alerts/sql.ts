@@ -1,7 +1,7 @@
 /** D1: the alerts, which are the outbox of the webhook, and what its receiver answered (ADR-28). */
-import { and, desc, getTableColumns, sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import { type Database, transact } from "../../db/database.ts";
-import { alerts } from "../../db/schema.ts";
+import type { alerts } from "../../db/schema.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 import type { AlertView } from "./schema.ts";
@@ -123,36 +123,35 @@ export type ReceiverRow = { readonly [Name in ReceiverTime]: number | null } & {
   readonly nextAttemptAt: number | null;
 };
 
-/** A receiver that was never called has no row of its own. */
-export async function findReceiver(db: Database, address: string): Promise<ReceiverRow> {
-  return db.get<ReceiverRow>(sql`
+/** Selects a `ReceiverRow`. A receiver that was never called has no row of its own. */
+export function selectReceiver(address: string): SQL {
+  return sql`
     select r.answered_at as answeredAt, r.error, r.delivered_at as deliveredAt, r.failing_since as failingSince,
       r.paused_until as pausedUntil, r.gone_at as goneAt, a.*
     from (select count(*) as waiting, count(last_error) as failing, min(next_attempt_at) as nextAttemptAt
       from alerts where next_attempt_at is not null) a
-    left join alert_receivers r on r.address = ${address}`);
+    left join alert_receivers r on r.address = ${address}`;
 }
 
-const { data: _, ...SHOWN } = getTableColumns(alerts);
-const STATE = sql<AlertView["state"]>`case
-  when ${alerts.deliveredAt} is not null then 'delivered'
-  when ${alerts.nextAttemptAt} is null then 'failed'
-  when ${alerts.lastError} is not null then 'failing'
-  else 'pending' end`;
+type AlertTime = "at" | "nextAttemptAt" | "deliveredAt";
+export type AlertRow = Omit<AlertView, AlertTime> & { readonly at: number } & {
+  readonly [Name in Exclude<AlertTime, "at">]: number | null;
+};
 
-/** Lists alerts, the newest first. */
-export async function listAlerts(
-  db: Database,
+/** Selects each `AlertRow`, the newest first. */
+export function selectAlerts(
   state: AlertView["state"] | "all",
   after: Position | undefined,
   maxRows: number,
-) {
-  const ofState = state === "all" ? undefined : sql`${STATE} = ${state}`;
-  const isAfter = after && sql`(${alerts.at}, ${alerts.id}) < (${after.value}, ${after.id})`;
-  return db
-    .select({ ...SHOWN, keyName: sql<string | null>`${alerts.data} ->> 'keyName'`, state: STATE })
-    .from(alerts)
-    .where(and(ofState, isAfter))
-    .orderBy(desc(alerts.at), desc(alerts.id))
-    .limit(maxRows);
+): SQL {
+  return sql`
+    select id, type, key_id as keyId, data ->> 'keyName' as keyName, at, text, attempts,
+      next_attempt_at as nextAttemptAt, delivered_at as deliveredAt, last_error as lastError, case
+        when delivered_at is not null then 'delivered'
+        when next_attempt_at is null then 'failed'
+        when last_error is not null then 'failing'
+        else 'pending' end as state
+    from alerts where ${state === "all" ? sql`true` : sql`state = ${state}`}
+      and ${after ? sql`(at, id) < (${after.value}, ${after.id})` : sql`true`}
+    order by at desc, id desc limit ${maxRows}`;
 }

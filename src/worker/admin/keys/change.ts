@@ -25,7 +25,7 @@ import {
 import { LIMITS, type Limit, limitChange } from "../plans/schema.ts";
 import { findPlanLimits, type LimitChanges } from "../plans/sql.ts";
 import { MAX_KEYS_AT_ONCE, refreshAtOnce, refreshLimiters } from "../refresh-limiters.ts";
-import { look } from "./live.ts";
+import { readLive } from "./live.ts";
 import { mintSecret, newKeyId } from "./mint.ts";
 import type {
   issuedKey,
@@ -157,13 +157,13 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
 }
 
 export async function previewTemporaryLimits(input: ChangeInput<TemporaryLimits>): Promise<string[]> {
-  const { env, author, id, body, expected } = input;
+  const { env, author, body, expected } = input;
   requireTemporaryLimit(body);
   const db = openDatabase(env.DB);
   const key = await requireTarget(db, changeableKey(input), expected);
   const plan = await findPlanLimits(db, key.plan);
   const permanent = (name: Limit) => key[name] ?? plan?.[name] ?? 0;
-  const { live } = await look(env, id, "inspect");
+  const live = await readLive(env, key, "inspect");
   const perDay = body.requestsPerDay ?? permanent("requestsPerDay");
   const isUsedUp = live !== null && live.day.used >= perDay;
   return [

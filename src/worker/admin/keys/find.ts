@@ -4,16 +4,34 @@ import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { listPlans } from "../plans/sql.ts";
 import { lastDays, listHours } from "../usage/service.ts";
-import { look } from "./live.ts";
-import type { inspectedKey } from "./schema.ts";
+import { readLive } from "./live.ts";
+import type { inspectedKey, KeyView, LiveUsage } from "./schema.ts";
+import { requireKey } from "./sql.ts";
 import { whyRefused } from "./why-refused.ts";
 
 const DAYS = 7;
 
 export async function findKey(env: Bindings, id: string): Promise<v.InferOutput<typeof inspectedKey>> {
-  // The limiter reports first, so that the sentence knows the refusals of now.
-  const { key, live } = await look(env, id, "flushAndInspect");
   const db = openDatabase(env.DB);
-  const [hours, plans] = await Promise.all([listHours(db, id, lastDays(DAYS)), listPlans(db)]);
-  return { whyRefused: [...whyRefused(hours, DAYS, key, plans)], ...key, live };
+  const before = await requireKey(db, id);
+  // The limiter reports first, so that what is read after it has the refusals and the ban of now.
+  const live = await readLive(env, before, "flushAndInspect");
+  const [key, hours, plans] = await Promise.all([
+    requireKey(db, id),
+    listHours(db, id, lastDays(DAYS)),
+    listPlans(db),
+  ]);
+  const figures = live === null ? {} : figuresAt(live, before, key);
+  return { whyRefused: [...whyRefused(hours, DAYS, key, plans)], ...key, ...figures, live };
+}
+
+/**
+ * The figures of D1 at the moment of `live`. D1 has more than the limiter if both rows have more, as after a
+ * restore: a row that was read after `live` can have later requests.
+ */
+function figuresAt({ day, lastUsedAt }: LiveUsage, ...rows: readonly KeyView[]) {
+  const admitted = Math.min(...rows.map(({ admittedToday }) => admittedToday));
+  const days = rows.flatMap(({ lastUsedDay }) => lastUsedDay ?? []);
+  const lastUsedDay = [...days, ...(lastUsedAt === null ? [] : [lastUsedAt.slice(0, 10)])].sort().at(-1);
+  return { admittedToday: Math.max(day.used, admitted), lastUsedDay: lastUsedDay ?? null };
 }

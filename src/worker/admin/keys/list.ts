@@ -35,8 +35,9 @@ async function withDays(
   );
   const found = new Map(rows.map((row) => [rowKey(row.keyId, row.day), row]));
   const starts = Array.from({ length: count }, (_, i) => fromSeconds + i * DAY_SECONDS);
-  return keys.map((key) => ({
-    ...key,
-    days: starts.map((start) => toTimeUsage(start, "day", found.get(rowKey(key.id, start)))),
-  }));
+  return keys.map((key) => {
+    const days = starts.map((start) => toTimeUsage(start, "day", found.get(rowKey(key.id, start))));
+    // A limiter may have reported since the keys were read.
+    return { ...key, admittedToday: days.at(-1)?.admitted ?? 0, days };
+  });
 }

@@ -7,30 +7,19 @@ import { reachLimiter } from "../../key/reach-limiter.ts";
 import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
 import type { KeyView, LiveUsage } from "./schema.ts";
-import { requireKey } from "./sql.ts";
 
-/** Reads the key, and the state of its limiter. `live` is null if the limiter cannot be reached. */
-export async function look(
+/** Null: the limiter cannot be reached. */
+export async function readLive(
   env: Bindings,
-  id: string,
+  key: KeyView,
   how: "inspect" | "flushAndInspect",
-): Promise<{ readonly key: KeyView; readonly live: LiveUsage | null }> {
+): Promise<LiveUsage | null> {
   const db = openDatabase(env.DB);
-  const key = await requireKey(db, id);
   // An object stays where it was first called, so only a request of a client may create it.
-  if (!(await hasLimiter(db, key))) {
-    return { key, live: unusedUsage(key.limits, await findSetBan(db, id, nowSeconds())) };
-  }
+  if (!(await hasLimiter(db, key)))
+    return unusedUsage(key.limits, await findSetBan(db, key.id, nowSeconds()));
   const inspection = await reachLimiter(env, key, (limiter) => limiter[how]());
-  if (!inspection) return { key, live: null };
-  const live = toLiveUsage(inspection);
-  // The limiter knows requests that were not reported when the key was read. After a restore D1 can know more.
-  const days = [key.lastUsedDay, live.lastUsedAt?.slice(0, "2026-11-21".length)];
-  const [lastUsedDay = null] = days
-    .flatMap((day) => day ?? [])
-    .toSorted()
-    .reverse();
-  return { key: { ...key, lastUsedDay }, live };
+  return inspection ? toLiveUsage(inspection) : null;
 }
 
 function toLiveUsage({ quota, strikes, ban, lastRequestMs }: Inspection): LiveUsage {

@@ -228,7 +228,7 @@ export const keyView = v.strictObject({
   lastUsedDay: v.nullable(v.pipe(v.string(), v.isoDate())),
   admittedToday: described(
     count,
-    "Requests admitted today (UTC), of the hours that the key's limiter has reported.",
+    "Requests admitted today (UTC), as far as the key's limiter has reported them: beside `live`, all.",
   ),
   version,
   secrets: v.array(secretView),

@@ -20,7 +20,7 @@ import {
   orderView,
   shipment,
 } from "./schema.ts";
-import { countOrders, listCancelled, listOrders, requireOrder } from "./sql.ts";
+import { listCancelled, listOrders, requireOrder } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
@@ -47,11 +47,7 @@ export const orderCalls = {
     example: { answer: { orders: [ORDER], next: null } },
 
     run: async ({ env, query }) => {
-      const db = openDatabase(env.DB);
-      const [{ orders, next }, total] = await Promise.all([
-        listOrders(db, query),
-        query.count ? countOrders(db, query) : undefined,
-      ]);
+      const { orders, next, total } = await listOrders(openDatabase(env.DB), query);
       return new RawText(
         `{"orders":[${orders.join(",")}],${total === undefined ? "" : `"total":${total},`}"next":${JSON.stringify(next)}}`,
       );

@@ -33,7 +33,7 @@ export async function previewPlan(input: ChangeInput<PlanUpdate>): Promise<strin
   const db = openDatabase(env.DB);
   const plan = await requireTarget(db, planTarget(id), expected);
   const relying = await findRelyingKeys(db, id);
-  const keys = counted(plan.keys, "key");
+  const keys = counted(relying.keys, "key");
   const changes = LIMITS.flatMap((name) => {
     const limit = body[name];
     if (limit === undefined) return [];

@@ -45,17 +45,21 @@ export async function findPlanLimits(db: Database, id: string): Promise<PlanLimi
     .get();
 }
 
-/** Counts the keys of the plan that have no limits of their own. */
+/** Counts the keys of the plan, and those of them that have no limits of their own. */
 export async function findRelyingKeys(
   db: Database,
   id: string,
-): Promise<{ readonly [K in keyof PlanLimits]: number }> {
+): Promise<{ readonly [K in keyof PlanLimits | "keys"]: number }> {
   const row = await db
-    .select({ requestsPerMinute: plans.keysWithoutMinuteLimit, requestsPerDay: plans.keysWithoutDayLimit })
+    .select({
+      keys: plans.keyCount,
+      requestsPerMinute: plans.keysWithoutMinuteLimit,
+      requestsPerDay: plans.keysWithoutDayLimit,
+    })
     .from(plans)
     .where(eq(plans.id, id))
     .get();
-  return row ?? { requestsPerMinute: 0, requestsPerDay: 0 };
+  return row ?? { keys: 0, requestsPerMinute: 0, requestsPerDay: 0 };
 }
 
 /** Counts the keys with the plan's daily limit that have used this much of the present day. */

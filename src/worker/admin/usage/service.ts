@@ -24,7 +24,6 @@ import {
 import {
   type Closeness,
   countDays,
-  countKeys,
   type Figures,
   type GroupRow,
   type HourRow,
@@ -96,7 +95,7 @@ async function findUsageIn(
   };
   if (by === "hour" || by === "day") {
     refuseOrder(query);
-    const [rows, keyCount] = await Promise.all([listUsageOverTime(db, filter, by), countKeys(db, filter)]);
+    const { rows, keyCount } = await listUsageOverTime(db, filter, by);
     const order = `usage by ${by}`;
     const after = fromCursor(order, query.after);
     const later = rows.filter(({ start }) => after === undefined || start > String(after.value));
@@ -131,14 +130,16 @@ function refuseOrder({ by, sort, direction }: UsageQuery): void {
 }
 
 /** Lists every hour or day of the range, the oldest first. */
-export async function listUsageOverTime(
+async function listUsageOverTime(
   db: Database,
   filter: UsageFilter,
   by: UsagePeriod,
-): Promise<TimeUsage[]> {
+): Promise<{ readonly rows: readonly TimeUsage[]; readonly keyCount: number }> {
   await refuseTooMuch(db, filter, by);
-  const buckets = new Map((await listBuckets(db, filter, by)).map((each) => [each.start, each]));
-  return startsOf(filter, by).map((start) => toTimeUsage(start, by, buckets.get(start)));
+  const buckets = await listBuckets(db, filter, by);
+  const found = new Map(buckets.map((each) => [each.start, each]));
+  const rows = startsOf(filter, by).map((start) => toTimeUsage(start, by, found.get(start)));
+  return { rows, keyCount: buckets[0]?.keyCount ?? 0 };
 }
 
 /** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 rows. */
@@ -208,7 +209,7 @@ export async function findUsageOfKey(
     unreachable: isReported ? [] : [key.id],
   };
   if (by === "day") {
-    const rows = await listUsageOverTime(db, { ...range, key: key.id }, by);
+    const { rows } = await listUsageOverTime(db, { ...range, key: key.id }, by);
     return { ...about, by, rows, total: sumOf(rows) };
   }
   const rows = await listHours(db, key.id, range);

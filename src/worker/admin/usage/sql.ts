@@ -45,29 +45,30 @@ export async function listHoursOfKey(db: Database, keyId: string, range: Range):
     from ${hoursOf({ ...range, key: keyId })} order by start`);
 }
 
-/** Lists the hours or days that have usage, the oldest first. */
-export async function listBuckets(db: Database, filter: UsageFilter, by: UsagePeriod): Promise<Bucket[]> {
+/**
+ * Lists the hours or days that have usage, the oldest first. Each has the number of keys that were in use in the
+ * range: keys are far fewer than their days.
+ */
+export async function listBuckets(
+  db: Database,
+  filter: UsageFilter,
+  by: UsagePeriod,
+): Promise<readonly (Bucket & { readonly keyCount: number })[]> {
+  const keyCount = sql`(select count(*) from api_keys k where ${isEverOf(sql`k.id`, filter)}
+    and exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})) as keyCount`;
   const buckets =
     by === "day"
-      ? sql`select u.day as start, ${SUMS} from ${usageOf(filter)}`
+      ? sql`select u.day as start, ${keyCount}, ${SUMS} from ${usageOf(filter)}`
       : sql`
-        select ${HOUR} as start, sum(${HOUR_SQL.admitted}) as admitted, sum(${HOUR_SQL.refused}) as refused,
+        select ${HOUR} as start, ${keyCount}, sum(${HOUR_SQL.admitted}) as admitted, sum(${HOUR_SQL.refused}) as refused,
           sum(${HOUR_SQL.refusedWhileBanned}) as refusedWhileBanned from ${hoursOf(filter)}`;
-  return db.all<Bucket>(sql`${buckets} group by start order by start`);
+  return db.all(sql`${buckets} group by start order by start`);
 }
 
 /** The start of the hour `e` of the day `u`. */
 const HOUR = sql`u.day + e.key * ${sql.raw(String(HOUR_SECONDS))}`;
 
 export type Total = Figures & { readonly keyCount: number };
-
-/** Counts the keys that were in use in the range. Keys are far fewer than their days. */
-export async function countKeys(db: Database, filter: UsageFilter): Promise<number> {
-  const [row] = await db.all<{ keyCount: number }>(sql`
-    select count(*) as keyCount from api_keys k where ${isEverOf(sql`k.id`, filter)}
-      and exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})`);
-  return row?.keyCount ?? 0;
-}
 
 /** Lists the limiters of the keys that are or were of the filter, in any order. */
 export async function listLimiters(

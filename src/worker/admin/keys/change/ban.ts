@@ -62,8 +62,8 @@ export async function banKey(
 export async function previewBan(input: ChangeInput<v.InferOutput<typeof banRequest>>): Promise<string[]> {
   const { env, author, id, body, expected } = input;
   const db = openDatabase(env.DB);
-  const key = await requireTarget(db, keyTarget(id, author.at), expected);
-  const isReported = await reportNow(env, key);
+  const isReported = await reportNow(env, await requireTarget(db, keyTarget(id, author.at), expected));
+  const key = await requireKey(db, id); // the report may have begun a ban
   const range = lastHours(2);
   const { admitted, refused, refusedWhileBanned } = sumOf(await listHours(db, id, range));
   const sent = counted(admitted + refused + refusedWhileBanned, "request");
