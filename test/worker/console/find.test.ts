@@ -1,9 +1,10 @@
 /** The field that finds keys, customers, orders and pages. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { maskKey } from "../../../src/worker/key/key.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
 import { startEachTestAt, watchDatabase } from "../../support/worker.ts";
-import { browserWith, formOn } from "./browser.ts";
+import { browserWith, formOn, unescaped } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2037, 8, 30, 12, 30));
 
@@ -22,6 +23,11 @@ async function finder(database = watchDatabase()) {
     (await post("/console/find", { text }, { Accept: "application/json" })).json();
   return { get, post, found };
 }
+
+type Texts = { readonly key: string; readonly code: string; readonly cookie: string };
+type Told = [what: string, textOf: (texts: Texts) => string, says: RegExp];
+
+const wrong = (key: string) => `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
 
 describe("one field", () => {
   it("finds keys and their customer, an order, and pages", async ({ expect }) => {
@@ -74,20 +80,42 @@ describe("one field", () => {
   });
 
   it("leads on if there is nothing", async ({ expect }) => {
-    const { get, post } = await finder();
+    const { get } = await finder();
     for (const text of ["nobody-has-this", "999999999999", "%", ".."]) {
       const response = await get(`/console/find?text=${encodeURIComponent(text)}`);
       expect(response.status, text).toBe(200);
       expect(await response.text(), text).toContain("Search in all keys");
     }
-    const { key } = await createKey();
-    const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
-    const response = await post("/console/find", { text: unknown });
-    expect([response.status, (await response.text()).includes(unknown)]).toEqual([200, false]);
-    const code = `sol_${"a1".repeat(20)}`;
-    const page = await (await post("/console/find", { text: `https://x.example/owner#${code}` })).text();
-    expect([page.includes("the code of an owner"), page.includes(code)]).toEqual([true, false]);
   });
+
+  it.for([
+    ["a secret whose key was deleted", ({ key }) => key, /The service made this secret, but no key has it/],
+    ["a secret with a wrong character", ({ key }) => wrong(key), /The service never made this secret/],
+    ["a part of a secret", ({ key }) => key.slice(0, 40), /a part of a secret/],
+    [
+      "a masked secret that no key has",
+      ({ key }) => maskKey(key),
+      /No key has a secret that ends in \w{4}\./,
+    ],
+    ["a link", ({ code }) => `https://x.example/owner#${code}`, /the code of an owner's link/],
+    ["a part of a link's code", ({ code }) => code.slice(0, 20), /a part .* the code of a link/],
+    ["a session's cookie", ({ cookie }) => cookie, /the cookie of a session/],
+    ["its value", ({ cookie }) => cookie.split("=")[1] ?? "", /the cookie of a session/],
+  ] satisfies readonly Told[])(
+    "says what it was given, and repeats no secret: %s",
+    async ([what, textOf, says], { expect }) => {
+      const { cookie, get, post } = await browserWith(env.ADMIN_TOKEN);
+      const { id, key } = await createKey();
+      for (const [table, column] of Object.entries({ key_secrets: "key_id", api_keys: "id" }))
+        await env.DB.prepare(`delete from ${table} where ${column} = ?`).bind(id).run();
+      const text = textOf({ key, code: `sol_${"a1".repeat(20)}`, cookie });
+      const response = await post("/console/find", { text });
+      const location = response.headers.get("Location");
+      const page = unescaped(await (location === null ? response : await get(location)).text());
+      expect(page).toMatch(says);
+      if (!what.includes("masked")) expect([location, page.includes(text)]).toEqual([null, false]);
+    },
+  );
 
   it("asks the database for few rows, however many fit", async ({ expect }) => {
     for (let i = 0; i < 30; i++) await namedKey(`many ${i}`, `many ${i}`);

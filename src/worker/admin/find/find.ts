@@ -7,7 +7,7 @@ import { nowSeconds } from "../../text/time.ts";
 import { findOwners, listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { findOrder } from "../orders/sql.ts";
-import type { FoundThing } from "./schema.ts";
+import { type FoundThing, IS_MASKED } from "./schema.ts";
 
 const MAX_KEYS = 8;
 const MAX_CUSTOMERS = 5;
@@ -15,7 +15,7 @@ const MAX_CUSTOMERS = 5;
 export async function findThings(env: Bindings, text: string): Promise<{ found: FoundThing[] }> {
   const db = openDatabase(env.DB);
   // A masked secret is found by its end.
-  const part = /(?:…|\.\.\.)/.test(text) ? text.slice(-4) : text;
+  const part = IS_MASKED.test(text) ? text.slice(-4) : text;
   const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
   const [order, { keys }, customers] = await Promise.all([
     isInt64(text) ? findOrder(db, text) : undefined,

@@ -10,6 +10,9 @@ export const findQuery = v.strictObject({
   ),
 });
 
+/** The form in which lists show a secret. */
+export const IS_MASKED = /^(?:sok_\w*)?(?:…|\.{3})\w{4}$/;
+
 const foundThing = v.strictObject({
   kind: v.picklist(["key", "customer", "order"]),
   id: v.string(),

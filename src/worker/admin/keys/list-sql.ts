@@ -140,7 +140,9 @@ function isNamedBy(ref: string): SQL {
 function hasSecret(text: string): SQL {
   const isIt = isSecretId(text)
     ? sql`hash >= ${text} and hash < ${`${text}g`}`
-    : sql`substr(hint, -4) = ${text} collate nocase`;
+    : text.length === 4
+      ? sql`substr(hint, -4) = ${text} collate nocase`
+      : sql`false`; // no other text is looked for in each secret
   return sql`k.id in (select key_id from key_secrets where ${isIt})`;
 }
 

@@ -1,9 +1,9 @@
 /** `/console/find` finds keys, customers, orders and pages by one text, also while somebody types. */
 import * as v from "valibot";
 import { find } from "../../../admin/find/calls.ts";
-import type { FoundThing } from "../../../admin/find/schema.ts";
-import { hasKey, keyIn, SECRET_ID_CHARS } from "../../../key/key.ts";
-import { hashKey } from "../../../key/mac.ts";
+import { type FoundThing, IS_MASKED } from "../../../admin/find/schema.ts";
+import { hasKey, keyIn, parseKey, SECRET_ID_CHARS } from "../../../key/key.ts";
+import { hashKey, MacKeys } from "../../../key/mac.ts";
 import { ownerCodeIn } from "../../../key/owner-code.ts";
 import { foldForSearch } from "../../../text/text.ts";
 import { addressOf, ask, formOf, KeptForm, queryOf } from "../../kit/forms.ts";
@@ -29,7 +29,7 @@ export async function answerFind(c: ConsoleContext): Promise<Response> {
   const things = found.filter(({ kind }) => kind !== "page");
   const [only, another] = things.length === 0 ? found : things;
   if (only && (!another || isIdOf(only, text))) return c.redirect(only.href, 303);
-  return hasKey(text) ? showFound(c, text, []) : c.redirect(addressOf(FIND, { text }), 303);
+  return isSecret(text) ? showFound(c, text, []) : c.redirect(addressOf(FIND, { text }), 303);
 }
 
 export async function findPage(c: ConsoleContext): Promise<Response> {
@@ -37,9 +37,9 @@ export async function findPage(c: ConsoleContext): Promise<Response> {
   return showFound(c, text, await foundBy(c, text.trim()));
 }
 
-function showFound(c: ConsoleContext, text: string, found: readonly Found[]) {
-  // A secret is not repeated.
-  const shown = hasKey(text) ? "" : text;
+async function showFound(c: ConsoleContext, text: string, found: readonly Found[]) {
+  const shown = isSecret(text) ? "" : text;
+  const nothing = text !== "" && found.length === 0 && <p role="status">{await nothingIs(c, text)}</p>;
   return page(
     c,
     { title: "Find" },
@@ -54,7 +54,7 @@ function showFound(c: ConsoleContext, text: string, found: readonly Found[]) {
           ))}
         </ul>
       )}
-      {text !== "" && found.length === 0 && <p role="status">{nothingIs(text)}</p>}
+      {nothing}
       <p class="row">
         {shown && <a href={addressOf("/console/keys", { search: shown })}>Search in all keys</a>}
         <a href="/console/keys">All keys</a>
@@ -65,11 +65,27 @@ function showFound(c: ConsoleContext, text: string, found: readonly Found[]) {
   );
 }
 
-function nothingIs(text: string): string {
+/** A secret, or the beginning of one, or the value of a session's cookie: it comes in no address and no answer. */
+function isSecret(text: string): boolean {
+  return hasKey(text) || IS_SESSION.test(text);
+}
+
+const IS_SESSION = /(^|=)[\w-]{43}$/;
+const WHY_NOT_FOUND = "Its key may be deleted, or the secret has ended more than 90 days ago.";
+
+async function nothingIs(c: ConsoleContext, text: string): Promise<string> {
   if (ownerCodeIn(text) !== undefined)
     return "This is the code of an owner's link, and no secret of a key. Whoever has it can open the link.";
-  return hasKey(text)
-    ? "No key has this secret. Its key may be deleted, or the secret is older than 90 days."
+  const key = parseKey(keyIn(text) ?? "");
+  if (key !== undefined)
+    return (await new MacKeys().verify(c.env, key))
+      ? `The service made this secret, but no key has it. ${WHY_NOT_FOUND}`
+      : "The service never made this secret: a character is wrong, or it is of another service.";
+  if (hasKey(text)) return "This is a part of a secret, or of the code of a link. Paste the whole.";
+  if (IS_SESSION.test(text))
+    return "This may be the cookie of a session. Whoever has it is signed in: sign out to end the session.";
+  return IS_MASKED.test(text)
+    ? `No key has a secret that ends in ${text.slice(-4)}. ${WHY_NOT_FOUND}`
     : "No key, customer, order or page has this text.";
 }
 
