@@ -2,6 +2,9 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { insertOrders, newOrderId } from "../../support/factories.ts";
+import { startApp } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
+import { operatorOf } from "../admin/admin-support.ts";
 import { browserWith, formOn } from "./browser.ts";
 
 /** UTF-16 as Excel saves "Unicode text"; big-endian, as other programs do. */
@@ -78,6 +81,19 @@ describe("the page that loads orders", () => {
     expect(await stored()).toEqual(before);
     const audit = (await (await get("/console/audit?call=audit.undo")).text()).replace(/<[^>]+>/g, "");
     expect(audit).toContain("the load of wrong.csv is undone: 1 order as before, 2,500 deleted");
+  });
+
+  it("offers the undo after somebody else has loaded a file meanwhile", async ({ expect }) => {
+    const other = operatorOf(startApp());
+    const DB = wrapDatabase(env.DB, async (sql, run) => {
+      if (sql.some((each) => /from "audit_log"/.test(each)))
+        expect((await other("PUT", "/orders", [{ id: newOrderId() }])).status).toBe(200);
+      return run();
+    });
+    const { post } = await browserWith(env.ADMIN_TOKEN, { DB });
+    const form = new FormData();
+    form.set("file", new File([`id\n${newOrderId()}`], "mine.csv"));
+    expect(await (await post("/console/orders/load", form)).text()).toContain(">Undo</button>");
   });
 
   it("loads numbers that a program may have rounded only with a tick", async ({ expect }) => {

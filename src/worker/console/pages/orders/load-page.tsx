@@ -93,8 +93,9 @@ export const loadPages = new Hono<AppEnv>()
       for await (progress of loadInBatches(read(), send, BATCH_ORDERS));
     }
     const isDryRun = query["dry-run"];
-    const [last] = (await ask(c, auditCalls.list, { call: "orders.load", limit: "1" })).audit;
-    const entry = last?.requestId === c.var.author.requestId ? last : undefined;
+    // Others may have loaded files meanwhile.
+    const { audit } = await ask(c, auditCalls.list, { call: "orders.load", limit: "100" });
+    const entry = audit.find(({ requestId }) => requestId === c.var.author.requestId);
     return page(
       c,
       { title: isDryRun ? "Dry run" : "Load orders" },
