@@ -130,6 +130,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   rotate: {
     call: keyCalls.rotate,
     title: "Rotate secret",
+    isOffered: ({ key }) => key.status !== "expired",
     texts: () => ({ graceSeconds: "86400" }),
     form: (_, texts, failure) => (
       <Fields
@@ -231,7 +232,7 @@ export function titleOf(shown: ShownKey, { title }: Pick<Action, "title">): stri
 }
 
 /** Returns the actions that the page offers. */
-function offered(shown: ShownKey): readonly [name: string, action: Action][] {
+export function offered(shown: ShownKey): readonly [name: string, action: Action][] {
   if (shown.key.status === "revoked") return [];
   return Object.entries(ACTIONS).filter(
     ([, { form, isOffered }]) => form !== undefined && (isOffered?.(shown) ?? true),

@@ -5,7 +5,7 @@ import { formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS } from "../../../text/time.ts";
 import { docsUrl } from "../../kit/page.tsx";
 import { Notice, Relative, Time } from "../../kit/ui.tsx";
-import { ACTIONS, addressOfAction, type ShownKey, STRIKES_REASON, titleOf } from "./key-actions.tsx";
+import { addressOfAction, offered, type ShownKey, STRIKES_REASON, titleOf } from "./key-actions.tsx";
 
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 
@@ -25,7 +25,7 @@ type Props = {
 
 export function Problems({ shown, live, mayChange }: Props) {
   const { key } = shown;
-  const problems = [...banProblems(key, live), ...limitProblems(live), ...statusProblems(key)];
+  const problems = [...banProblems(key, live), ...limitProblems(key, live), ...statusProblems(key)];
   return (
     <>
       {problems.map(({ kind, says, remedy }) => (
@@ -38,7 +38,7 @@ export function Problems({ shown, live, mayChange }: Props) {
 }
 
 function Remedy({ shown, name }: { readonly shown: ShownKey; readonly name: string }) {
-  const action = ACTIONS[name];
+  const [, action] = offered(shown).find(([each]) => each === name) ?? [];
   return action && <a href={addressOfAction(shown.key, name)}>{titleOf(shown, action)}</a>;
 }
 
@@ -81,7 +81,8 @@ function banProblems({ status, bannedUntil }: KeyView, live: LiveUsage | null): 
   return [{ kind: "bad", says, remedy: "lift" }];
 }
 
-function limitProblems(live: LiveUsage | null): Problem[] {
+/** Requests of a key that is disabled, expired or revoked are a 401, whatever is used. */
+function limitProblems({ status }: KeyView, live: LiveUsage | null): Problem[] {
   if (live === null) {
     const says = (
       <>
@@ -91,6 +92,7 @@ function limitProblems(live: LiveUsage | null): Problem[] {
     );
     return [{ kind: "warn", says }];
   }
+  if (status !== "active" && status !== "banned") return [];
   return (["day", "minute"] as const).flatMap((name) => {
     const { limit, remaining, resetsAt } = live[name];
     if (remaining > 0) return [];

@@ -1,0 +1,55 @@
+/** What a page offers can be done: each action of a key, in each state of the key. */
+import { env } from "cloudflare:workers";
+import { describe, it } from "vitest";
+import { addSecret, createKey } from "../../support/factories.ts";
+import { LIST, startApp, startEachTestAt } from "../../support/worker.ts";
+import { browserWith, formOn } from "./browser.ts";
+
+const NOON = Date.UTC(2035, 0, 1, 12);
+const NOW = NOON / 1000;
+
+startEachTestAt(NOON);
+
+const STATES = {
+  active: "",
+  "with own limits": "requests_per_minute = 5, requests_per_day = 50",
+  "with temporary limits": `temporary_requests_per_minute = 5, temporary_until = ${NOW + 43_200}`,
+  "at its limit": "",
+  banned: `banned_until = ${NOW + 60}, ban_reason = 'abuse'`,
+  disabled: "status = 'disabled'",
+  "disabled and at its limit": "status = 'disabled'",
+  expired: `expires_at = ${NOW - 60}`,
+  "expired and at its limit": `expires_at = ${NOW - 60}`,
+  revoked: "status = 'revoked'",
+  "revoked and at its limit": "status = 'revoked'",
+};
+
+async function keyThatIs(state: string, set: string): Promise<string> {
+  const { id, key } = await createKey({ plan: "pro" });
+  await addSecret(id);
+  const update = (members: string) => env.DB.exec(`update api_keys set ${members} where id = '${id}'`);
+  if (state.includes("at its limit")) await update("requests_per_day = 1");
+  await startApp()(LIST, { key });
+  if (set !== "") await update(set);
+  return `/console/keys/${id}`;
+}
+
+describe("each action that the page of a key offers", () => {
+  it.for(Object.entries(STATES))("can be done with a key that is %s", async ([state, set], { expect }) => {
+    const { get, post } = await browserWith(env.ADMIN_TOKEN);
+    const pageOf = async (path: string) => (await get(path)).text();
+    const first = await keyThatIs(state, set);
+    const offered = new Set((await pageOf(first)).match(new RegExp(`(?<="${first}/)\\w+(?=")`, "g")));
+    expect(offered.size > 0).toBe(!state.startsWith("revoked"));
+    for (const action of offered) {
+      const path = await keyThatIs(state, set);
+      const page = await pageOf(action === "retire" ? path : `${path}/${action}`);
+      const form = page.split("<form").find((part) => part.includes(` action="${path}/${action}"`)) ?? "";
+      expect(form, action).not.toBe("");
+      const { fields } = formOn(page, /<button[^>]*>([^<]*)<\/button>/.exec(form)?.[1] ?? "");
+      const typed = { reason: "r", sure: "true", seconds: "60", note: "n", apply: "true" };
+      const { status } = await post(`${path}/${action}`, { ...fields, ...typed });
+      expect([200, 303], action).toContain(status);
+    }
+  });
+});
