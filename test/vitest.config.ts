@@ -69,6 +69,7 @@ export default defineConfig({
                 REPORTING: { className: "ReportingLimiter", useSQLite: true },
                 KEEPING: { className: "KeepingLimiter", useSQLite: true },
                 MEMORY: { className: "MemoryLimiter", useSQLite: true },
+                EARLIER: { className: "EarlierLimiter", useSQLite: true },
                 WRONG: { className: "WrongLimiter", useSQLite: true },
               },
             },

@@ -1,4 +1,5 @@
 /** The Worker's side of the limiter, for any framework. The file imports nothing that Node lacks. */
+import { Batches } from "./batches.ts";
 import type { Block, Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
 import { lengthMsOf } from "./core/windows.ts";
@@ -54,6 +55,7 @@ export type LimiterNamespace = {
 
 type LimiterStub = {
   admit(call: Call): Promise<Verdict>;
+  admitAll(calls: readonly Call[]): Promise<readonly Verdict[]>;
   settle(settleId: string, cost: number): Promise<void>;
   inspect(call: Pick<Call, "limits">): Promise<Inspection | null>;
   reset(): Promise<void>;
@@ -71,7 +73,15 @@ export type Address = {
   readonly timeoutMs?: number | undefined;
 };
 
-export type AdmitOptions = Address & Omit<Call, "version"> & { readonly headers?: HeaderOptions | undefined };
+export type AdmitOptions = Address &
+  Omit<Call, "version"> & {
+    readonly headers?: HeaderOptions | undefined;
+    /**
+     * `waitUntil` of the request's context. With it, requests of a key that arrive together in an isolate share
+     * a call of the object: a call that others wait for must not end when its own client hangs up.
+     */
+    readonly waitUntil?: ((held: Promise<unknown>) => void) | undefined;
+  };
 
 /** The decision and its headers by name. `unknown` has no headers. */
 export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<Record<string, string>> };
@@ -83,19 +93,50 @@ export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<
  */
 export async function admit(
   namespace: LimiterNamespace,
-  { key, locationHint, timeoutMs, headers, ...request }: AdmitOptions,
+  { key, locationHint, timeoutMs, headers, waitUntil, ...request }: AdmitOptions,
 ): Promise<Admission> {
-  const address = { key, locationHint, timeoutMs };
+  const ask = askerOf(namespace, { key, locationHint, timeoutMs }, waitUntil);
   const startMs = Date.now();
   for (;;) {
     const leftMs = request.waitMs && request.waitMs - (Date.now() - startMs);
     const call = { version: CALL_VERSION, ...request, ...(leftMs && { waitMs: leftMs }) };
-    const verdict = await callObject(namespace, address, (limiter) => limiter.admit(call));
+    const verdict = await ask(call);
     const pauseMs = pauseOf(verdict, leftMs);
     if (pauseMs === undefined)
       return { verdict, headers: "quota" in verdict ? headersOf(verdict, headers) : {} };
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
+}
+
+/** Batches of the keys that this isolate has seen, by namespace. Of too many keys the oldest are dropped. */
+const batchesByNamespace = new WeakMap<LimiterNamespace, Map<string, Batches<Call, Verdict>>>();
+const MAX_KEYS = 1_000;
+
+function askerOf(
+  namespace: LimiterNamespace,
+  address: Address,
+  waitUntil: AdmitOptions["waitUntil"],
+): (call: Call) => Promise<Verdict> {
+  const one = (call: Call) => callObject(namespace, address, (limiter) => limiter.admit(call));
+  if (waitUntil === undefined) return one;
+  checkNamespace(namespace, "the namespace");
+  const all = (calls: readonly Call[]) =>
+    callObject(namespace, address, (limiter) => limiter.admitAll(calls));
+  const asking = { one, all, waitUntil, timeoutMs: address.timeoutMs ?? DEFAULT_TIMEOUT_MS };
+  const batches = batchesOf(namespace, address.key);
+  return (call) => batches.ask(call, asking);
+}
+
+function batchesOf(namespace: LimiterNamespace, key: string): Batches<Call, Verdict> {
+  const byKey = batchesByNamespace.get(namespace) ?? new Map<string, Batches<Call, Verdict>>();
+  const known = byKey.get(key);
+  if (known) return known;
+  const [oldest] = byKey.keys();
+  if (byKey.size === MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
+  const batches = new Batches<Call, Verdict>();
+  byKey.set(key, batches);
+  batchesByNamespace.set(namespace, byKey);
+  return batches;
 }
 
 /** Returns how long to wait before the next try, or undefined if there is no other try. */

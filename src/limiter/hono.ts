@@ -117,6 +117,7 @@ async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>
     credential: options.credential && (await options.credential(c)),
     settleId: options.settle && crypto.randomUUID(),
     locationHint: options.locationHint?.(c),
+    waitUntil: waitUntilOf(c),
     headers,
     timeoutMs,
   };
@@ -140,10 +141,16 @@ async function settleCost<E extends Env>(
 /** The answer does not wait. If the settlement fails, the reserved cost stays. */
 function settleBehind(c: Context, settled: Promise<void>): void {
   const logged = settled.catch(console.error);
+  waitUntilOf(c)?.(logged);
+}
+
+/** `app.request` may have no execution context. Nothing cancels its promises. */
+function waitUntilOf(c: Context): AdmitOptions["waitUntil"] {
   try {
-    c.executionCtx.waitUntil(logged);
+    const { executionCtx } = c;
+    return (held) => executionCtx.waitUntil(held);
   } catch {
-    // `app.request` has no execution context, and nothing cancels the promise.
+    return undefined;
   }
 }
 

@@ -72,6 +72,16 @@ export type Call = Request & {
   readonly waitMs?: number | undefined;
 };
 
+type Rules = Pick<Call, "limits" | "bans">;
+
+type Decided = {
+  readonly verdict: Verdict;
+  readonly call: Call;
+  readonly state: State;
+  /** How far the stored counts may be ahead of the state: 0 if the state is to be stored at once. */
+  readonly reserve: number;
+};
+
 /** The present state of a key. */
 export type Inspection = {
   readonly quota: Quota;
@@ -125,9 +135,26 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** Decides a request and counts an admitted request. Throws if the load or the write fails. */
   async admit(call: Call): Promise<Verdict> {
-    return this.#withPolicy(call, (policy) => {
+    const verdicts = await this.admitAll([call]);
+    return verdicts[0] as Verdict; // one for each call
+  }
+
+  /**
+   * Decides requests in their order, as so many calls of `admit` would, in one step and with one write. If the
+   * write fails, none is admitted. If a call is wrong, throws a RangeError and decides none.
+   */
+  async admitAll(calls: readonly Call[]): Promise<readonly Verdict[]> {
+    return this.#withPolicy((policyOf) => {
       const nowMs = Date.now();
-      return this.#withTurn(this.#decide(policy, call, nowMs), call, nowMs);
+      let { state } = this.#store;
+      const decided = calls.map((call) => {
+        const next = this.#decide(state, policyOf(call), call, nowMs);
+        state = next.state;
+        return next;
+      });
+      this.#save(state, decided, nowMs);
+      this.#reportIfDue(nowMs);
+      return decided.map(({ verdict, call }) => this.#withTurn(verdict, call, nowMs));
     });
   }
 
@@ -162,7 +189,8 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** Returns the present state, or null if there is no policy. Counts nothing and stores nothing. */
   async inspect(call: Pick<Call, "limits"> = {}): Promise<Inspection | null> {
-    return this.#withPolicy(call, (policy) => {
+    return this.#withPolicy((policyOf) => {
+      const policy = policyOf(call);
       if (policy === null) return null;
       const nowMs = Date.now();
       const { state } = this.#store;
@@ -192,22 +220,17 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   /** Waits until a policy is in memory, and then calls `use` in the same synchronous step. */
-  async #withPolicy<T>(call: Pick<Call, "limits" | "bans">, use: (policy: Policy | null) => T): Promise<T> {
+  async #withPolicy<T>(use: (policyOf: (rules: Rules) => Policy | null) => T): Promise<T> {
+    if (this.loadPolicy === undefined) return use(policyOf);
     for (let loads = 0; ; loads++) {
-      const policy = this.#policyOf(call);
-      if (policy !== undefined) return use(policy);
+      const policy = this.#policyAt(Date.now());
+      if (policy !== undefined) return use(() => policy);
       if (loads === MAX_LOADS) throw new Error("the policy changes faster than it can be loaded");
       await this.#policies.load(Date.now());
     }
   }
 
-  #policyOf({ limits, bans }: Pick<Call, "limits" | "bans">): Policy | null | undefined {
-    if (this.loadPolicy === undefined) {
-      const policy = { limits: limits ?? [], bans };
-      checkPolicy(policy);
-      return policy;
-    }
-    const nowMs = Date.now();
+  #policyAt(nowMs: number): Policy | null | undefined {
     const policy = this.#policies.get(nowMs);
     if (policy !== undefined && this.#policies.isDue(nowMs)) {
       // If the load fails, the present policy decides until it is too old.
@@ -235,8 +258,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     return name;
   }
 
-  #decide(policy: Policy | null, call: Call, nowMs: number): Verdict {
-    const before = this.#store.state;
+  #decide(before: State, policy: Policy | null, call: Call, nowMs: number): Decided {
     const { verdict, counters } = decide(before, policy, this.#key, call, nowMs);
     const { lastBan } = counters.penalty;
     // A ban that began, or one that an operator has pardoned.
@@ -245,12 +267,26 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const { outbox, hasNews } = this.#isReporting
       ? record(before.outbox, verdict, event, nowMs)
       : { outbox: before.outbox, hasNews: false };
-    const state = { ...before, ...counters, outbox, loaded: this.#policies.loaded };
-    if (banChanged || hasNews) this.#store.save(state, nowMs);
-    else if (verdict.kind === "admitted") this.#saveAdmitted(state, verdict.quota, call, nowMs);
-    else if (counters !== before || outbox !== before.outbox) this.#store.adopt(state);
-    this.#reportIfDue(nowMs);
-    return verdict;
+    const isSame = counters === before && outbox === before.outbox;
+    const state = isSame ? before : { ...before, ...counters, outbox, loaded: this.#policies.loaded };
+    const mustBeExact = banChanged || hasNews;
+    return { verdict, call, state, reserve: mustBeExact ? 0 : reserveFor(verdict, call) };
+  }
+
+  /** One write at most. Stores counts and usage with a reserve, unless the stored counts cover them. */
+  #save(state: State, decided: readonly Decided[], nowMs: number): void {
+    const reserve = Math.min(...decided.map((each) => each.reserve));
+    const last = decided.findLast(({ verdict }) => verdict.kind === "admitted");
+    if (reserve === 0) this.#store.save(state, nowMs);
+    else if (state === this.#store.state) return;
+    else if (last?.verdict.kind !== "admitted" || this.#store.covers(state, reserve))
+      this.#store.adopt(state);
+    else {
+      const { verdict, call } = last;
+      const counts = countsOf(spend(verdict.quota, reserve), state.counts, nowMs);
+      const outbox = withReserve(state.outbox, Math.floor(reserve / (call.cost ?? 1)));
+      this.#store.save(state, nowMs, { counts, outbox });
+    }
   }
 
   #withTurn(verdict: Verdict, { cost = 1, waitMs }: Call, nowMs: number): Verdict {
@@ -289,19 +325,6 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     this.#reportIfDue(Date.now());
   }
 
-  /** Stores the counts and the usage with a reserve, unless the stored counts cover them. */
-  #saveAdmitted(state: State, quota: Quota, { cost = 1, settleId }: Call, nowMs: number): void {
-    const reserve = reserveOf(quota);
-    // A cost that is to be settled needs a write, so a block would save none.
-    if (settleId !== undefined || reserve < cost) this.#store.save(state, nowMs);
-    else if (this.#store.covers(state, reserve)) this.#store.adopt(state);
-    else {
-      const counts = countsOf(spend(quota, reserve), state.counts, nowMs);
-      const outbox = withReserve(state.outbox, Math.floor(reserve / cost));
-      this.#store.save(state, nowMs, { counts, outbox });
-    }
-  }
-
   async #send(nowMs: number): Promise<void> {
     const { outbox } = this.#store.state;
     const report = pendingReport(outbox, this.#key);
@@ -312,4 +335,17 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const acknowledged = { ...state, outbox: acknowledge(state.outbox, outbox, nowMs) };
     this.#store.saveUnlessFlushed(acknowledged, Date.now());
   }
+}
+
+function policyOf({ limits = [], bans }: Rules): Policy {
+  const policy = { limits, bans };
+  checkPolicy(policy);
+  return policy;
+}
+
+/** A refusal needs no write. Neither a cost that is to be settled nor one above the block saves a later write. */
+function reserveFor(verdict: Verdict, { cost = 1, settleId }: Call): number {
+  if (verdict.kind !== "admitted") return Number.POSITIVE_INFINITY;
+  const reserve = reserveOf(verdict.quota);
+  return settleId !== undefined || reserve < cost ? 0 : reserve;
 }

@@ -61,11 +61,14 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
     }
   }
 
-  /** Adds the bookmark of the key's last cancel to the verdict's facts. */
-  override async admit(call: Call): Promise<Verdict> {
-    const verdict = await super.admit(call);
-    if (this.#bookmark === undefined || verdict.kind !== "admitted") return verdict;
-    return { ...verdict, facts: { ...verdict.facts, bookmark: this.#bookmark } };
+  /** Adds the bookmark of the key's last cancel to the verdicts' facts. */
+  override async admitAll(calls: readonly Call[]): Promise<readonly Verdict[]> {
+    const verdicts = await super.admitAll(calls);
+    const bookmark = this.#bookmark;
+    if (bookmark === undefined) return verdicts;
+    return verdicts.map((verdict) =>
+      verdict.kind === "admitted" ? { ...verdict, facts: { ...verdict.facts, bookmark } } : verdict,
+    );
   }
 
   /** Both in one call, for a page. A report that fails is logged, and the page shows the rest. */

@@ -23,6 +23,7 @@ import {
   NOON,
   requests,
   settledRequests,
+  sizesOf,
   variation,
   varied,
 } from "./scenario.ts";
@@ -68,6 +69,8 @@ type Step = {
   readonly limits: readonly Limit[];
 };
 
+let sent = 0;
+
 /** Runs the events, and passes each decision and each crash on. Returns the platform. */
 async function run(
   first: Policy,
@@ -86,15 +89,13 @@ async function run(
     if (event.do === "flush") await platform.object.flush().catch(() => undefined);
     if (event.do === "failing write") {
       platform.isReadOnly = true;
-      await platform.object.admit({}).then(
+      const { limits } = ReportingLimiter.policy;
+      await platform.object.admitAll([{}, {}]).then(
         // Within the reserve no write is needed.
-        (verdict) =>
-          on.step({
-            verdict: counted(verdict),
-            cost: 1,
-            settleId: undefined,
-            limits: ReportingLimiter.policy.limits,
-          }),
+        (verdicts) => {
+          for (const verdict of verdicts)
+            on.step({ verdict: counted(verdict), cost: 1, settleId: undefined, limits });
+        },
         () => undefined,
       );
       platform.isReadOnly = false;
@@ -104,16 +105,22 @@ async function run(
       on.crash();
     }
     if (event.do !== "requests") continue;
-    for (let i = 0; i < event.count; i++) {
+    const { cost, settled } = event;
+    for (const size of sizesOf(event)) {
+      const calls = Array.from({ length: size }, (_, i) => ({
+        cost,
+        settleId: settled === null ? undefined : `${sent++} ${i}`,
+      }));
       await platform.object.forget();
-      const { cost, settled } = event;
-      const settleId = settled === null ? undefined : `${Date.now()} ${i}`;
-      const verdict = counted(await platform.object.admit({ cost, settleId }));
-      on.step({ verdict, cost, settleId, limits: ReportingLimiter.policy.limits });
+      const verdicts = await platform.object.admitAll(calls);
       moveClock(event.gapMs);
-      if (settleId === undefined || settled === null || verdict.kind !== "admitted") continue;
-      await platform.object.settle(settleId, Math.min(settled, cost));
-      on.settle?.(settleId, Math.min(settled, cost));
+      for (const [i, { settleId }] of calls.entries()) {
+        const verdict = counted(verdicts[i]);
+        on.step({ verdict, cost, settleId, limits: ReportingLimiter.policy.limits });
+        if (settleId === undefined || settled === null || verdict.kind !== "admitted") continue;
+        await platform.object.settle(settleId, Math.min(settled, cost));
+        on.settle?.(settleId, Math.min(settled, cost));
+      }
     }
   }
   return platform;

@@ -20,6 +20,7 @@ import {
   NOON,
   requests,
   settledRequests,
+  sizesOf,
   variation,
   varied,
   withBlock,
@@ -40,9 +41,9 @@ class PolicyLimiter extends RateLimiter {
   }
 }
 
-async function request(object: RateLimiter, call: Call): Promise<Counted> {
+async function requestAll(object: RateLimiter, calls: readonly Call[]): Promise<Counted[]> {
   await object.forget();
-  return counted(await object.admit(call));
+  return (await object.admitAll(calls)).map(counted);
 }
 
 function checkHeaders(expect: ExpectStatic, verdict: Counted): void {
@@ -94,30 +95,40 @@ describe("any history of requests", () => {
           }
           if (event.do !== "requests") continue;
           const settled: [settleId: string, cost: number][] = [];
-          for (let i = 0; i < event.count; i++) {
+          const { cost } = event;
+          const sharing = sizesOf(event).map((size, i) =>
+            Array.from({ length: size }, (_, j) => ({
+              cost,
+              settleId: event.settled === null ? undefined : `${Date.now()} ${i} ${j}`,
+            })),
+          );
+          for (const calls of sharing) {
             const now = Date.now();
-            const settleId = event.settled === null ? undefined : `${now} ${i}`;
-            const verdict = await request(platform.object, { cost: event.cost, settleId });
-            const kind = naive.request(policy, { cost: event.cost, settleId, now });
-            if (settleId !== undefined) settled.push([settleId, event.settled ?? 0]);
-            expect(verdict.kind).toBe(kind);
-            if (verdict.kind === "limited")
-              expect(verdict.strikes?.count).toBe(policy.bans && naive.strikes(now));
-            for (const limit of policy.limits) {
-              const { used, remaining, endsAtMs } =
-                verdict.quota.find(({ name }) => name === limit.name) ?? {};
-              expect([limit.name, used]).toEqual([limit.name, naive.used(limit, now)]);
-              expect(remaining).toBe(Math.max(0, limit.requests - (used ?? 0)));
-              expect(endsAtMs).toBeGreaterThan(now);
+            const verdicts = await requestAll(platform.object, calls);
+            for (const [i, call] of calls.entries()) {
+              const { settleId } = call;
+              const verdict = counted(verdicts[i]);
+              const kind = naive.request(policy, { ...call, now });
+              if (settleId !== undefined) settled.push([settleId, event.settled ?? 0]);
+              expect(verdict.kind).toBe(kind);
+              if (verdict.kind === "limited")
+                expect(verdict.strikes?.count).toBe(policy.bans && naive.strikes(now));
+              for (const limit of policy.limits) {
+                const { used, remaining, endsAtMs } =
+                  verdict.quota.find(({ name }) => name === limit.name) ?? {};
+                expect([limit.name, used]).toEqual([limit.name, naive.used(limit, now)]);
+                expect(remaining).toBe(Math.max(0, limit.requests - (used ?? 0)));
+                expect(endsAtMs).toBeGreaterThan(now);
+              }
+              if (verdict.kind === "banned")
+                expect(verdict.ban.endsAtMs).toBe(
+                  Math.max(
+                    naive.ban && naive.ban.end > now ? naive.ban.end : 0,
+                    policy.blocked && policy.blocked.endsAtMs > now ? policy.blocked.endsAtMs : 0,
+                  ),
+                );
+              checkHeaders(expect, verdict);
             }
-            if (verdict.kind === "banned")
-              expect(verdict.ban.endsAtMs).toBe(
-                Math.max(
-                  naive.ban && naive.ban.end > now ? naive.ban.end : 0,
-                  policy.blocked && policy.blocked.endsAtMs > now ? policy.blocked.endsAtMs : 0,
-                ),
-              );
-            checkHeaders(expect, verdict);
             moveClock(event.gapMs);
           }
           // The second time, settling changes nothing.

@@ -44,6 +44,7 @@ function objects() {
         calls.push({ name, call, options });
         return platform.object.admit(call);
       },
+      admitAll: (all: readonly Call[]) => platform.object.admitAll(all),
       settle: (settleId: string, cost: number) => {
         settled.push(cost);
         return platform.object.settle(settleId, cost);

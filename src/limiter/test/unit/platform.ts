@@ -112,7 +112,7 @@ export class Platform<T extends RateLimiter> {
   }
 }
 
-export function counted(verdict: Verdict): Counted {
-  if (verdict.kind === "unknown") throw new Error(`unexpected: ${verdict.reason}`);
+export function counted(verdict: Verdict | undefined): Counted {
+  if (verdict === undefined || verdict.kind === "unknown") throw new Error(`unexpected: ${verdict?.reason}`);
   return verdict;
 }

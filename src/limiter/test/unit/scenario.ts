@@ -42,6 +42,8 @@ export type Event =
   | {
       readonly do: "requests";
       readonly count: number;
+      /** Whether they share a call. */
+      readonly together?: boolean;
       readonly gapMs: number;
       readonly cost: number;
       /** What each has cost in the end; null: it is not settled. */
@@ -57,6 +59,7 @@ export const requests = (maxCount: number, maxCost = 4): fc.Arbitrary<Event> =>
   fc.record({
     do: fc.constant("requests" as const),
     count: fc.integer({ min: 1, max: maxCount }),
+    together: fc.boolean(),
     gapMs: fc.oneof(fc.constant(0), fc.integer({ min: 1, max: 3_000 })),
     cost: fc.oneof(
       { weight: 4, arbitrary: fc.constant(1) },
@@ -70,6 +73,10 @@ export const settledRequests = (maxCount: number, maxCost = 4): fc.Arbitrary<Eve
   fc
     .tuple(requests(maxCount, maxCost), fc.nat(maxCost))
     .map(([event, cost]) => (event.do === "requests" ? { ...event, settled: cost } : event));
+
+/** The sizes of the calls that bring the requests of an event. */
+export const sizesOf = ({ count, together }: { count: number; together?: boolean }): number[] =>
+  together ? [count] : Array(count).fill(1);
 
 export const later: fc.Arbitrary<Event> = fc.record({
   do: fc.constant("clock" as const),

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { seededRandom } from "../../../../test/support/random.ts";
 import { type AdmitOptions, admit, type Call, type Limit, RateLimiter, type Verdict } from "../../index.ts";
-import { Platform } from "./platform.ts";
+import { counted, Platform } from "./platform.ts";
 
 const SECOND = 1_000;
 const START = Date.UTC(2026, 10, 21, 12);
@@ -19,23 +19,26 @@ afterEach(() => {
 });
 
 /** One object behind a network that takes some milliseconds. Without turns each refusal names the window's end. */
-function start({ hasTurns = true } = {}) {
+function start({ hasTurns = true, isShared = false } = {}) {
   const platform = new Platform(RateLimiter);
   const calls = { count: 0 };
   const admitted: number[] = [];
-  const stub = {
-    admit: async ({ waitMs, ...call }: Call): Promise<Verdict> => {
-      calls.count++;
-      await new Promise((resolve) => setTimeout(resolve, 3));
-      const verdict = await platform.object.admit(hasTurns ? { ...call, waitMs } : call);
-      if (verdict.kind === "admitted") admitted.push(verdict.nowMs);
-      return verdict;
-    },
+  const admitAll = async (all: readonly Call[]) => {
+    calls.count++;
+    await new Promise((resolve) => setTimeout(resolve, 3));
+    const asked = all.map(({ waitMs, ...call }) => (hasTurns ? { ...call, waitMs } : call));
+    const verdicts = await platform.object.admitAll(asked);
+    for (const { kind, nowMs } of verdicts.map(counted)) if (kind === "admitted") admitted.push(nowMs);
+    return verdicts;
   };
+  const stub = { admitAll, admit: async (call: Call) => (await admitAll([call]))[0] };
   // The client calls nothing else here.
   const namespace = { getByName: () => stub } as unknown as Parameters<typeof admit>[0];
   const ask = (options: Partial<AdmitOptions>) =>
-    admit(namespace, { key: "queue", limits: [FIVE_A_SECOND], ...options }).then(({ verdict }) => verdict);
+    admit(namespace, {
+      ...{ key: "queue", limits: [FIVE_A_SECOND], ...options },
+      ...(isShared && { waitUntil: () => undefined }),
+    }).then(({ verdict }) => verdict);
   /** So many at once, each waiting. */
   const askAll = (count: number, options: Partial<AdmitOptions>) =>
     Promise.all(Array.from({ length: count }, () => ask(options)));
@@ -52,8 +55,8 @@ function bySecond(admitted: readonly number[]): number[] {
 }
 
 /** 60 jobs at 5 a second, in two batches: the second comes when the first is done. */
-async function runJobs(hasTurns: boolean) {
-  const queue = start({ hasTurns });
+async function runJobs(options: Parameters<typeof start>[0]) {
+  const queue = start(options);
   const first = queue.askAll(30, { waitMs: 60 * SECOND });
   await vi.advanceTimersByTimeAsync(6 * SECOND);
   const second = queue.askAll(30, { waitMs: 60 * SECOND });
@@ -64,15 +67,23 @@ async function runJobs(hasTurns: boolean) {
 
 describe("60 jobs that wait for 5 a second", () => {
   it("are admitted in 12 seconds, and each asks at most twice", async ({ expect }) => {
-    const { calls, admitted, kinds } = await runJobs(true);
+    const { calls, admitted, kinds } = await runJobs({});
     expect([...kinds]).toEqual(["admitted"]);
     expect(bySecond(admitted)).toEqual(Array(12).fill(5));
     // Five of each batch are admitted at once.
     expect(calls.count).toBe(60 + 50);
   });
 
+  it("are admitted as fast if they share calls", async ({ expect }) => {
+    const { calls, admitted, kinds } = await runJobs({ isShared: true });
+    expect([...kinds]).toEqual(["admitted"]);
+    expect(bySecond(admitted)).toEqual(Array(12).fill(5));
+    // Two for each batch, and one or more for each second's turns.
+    expect(calls.count).toBeLessThan(60);
+  });
+
   it("make a storm if the object gives no turns", async ({ expect }) => {
-    const { calls, admitted } = await runJobs(false);
+    const { calls, admitted } = await runJobs({ hasTurns: false });
     expect(bySecond(admitted)).toEqual(Array(12).fill(5));
     // Each batch of n calls n²/2m times. Turns exist because of this number.
     expect(calls.count).toBe(210);

@@ -4,6 +4,7 @@ declare namespace Cloudflare {
     REPORTING: DurableObjectNamespace<import("./worker.ts").ReportingLimiter>;
     KEEPING: DurableObjectNamespace<import("./worker.ts").KeepingLimiter>;
     MEMORY: DurableObjectNamespace<import("./worker.ts").MemoryLimiter>;
+    EARLIER: DurableObjectNamespace<import("./worker.ts").EarlierLimiter>;
     WRONG: DurableObjectNamespace<import("./worker.ts").WrongLimiter>;
   }
 }

@@ -10,7 +10,15 @@ import {
 import { env, exports } from "cloudflare:workers";
 import { Hono } from "hono";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { perDay, perMinute, type RateLimiter, type RateLimitOptions, rateLimit } from "../../index.ts";
+import {
+  admit as ask,
+  type LimiterNamespace,
+  perDay,
+  perMinute,
+  type RateLimiter,
+  type RateLimitOptions,
+  rateLimit,
+} from "../../index.ts";
 import { holdLoads, reports } from "./worker.ts";
 
 const MINUTE = 60_000;
@@ -87,6 +95,34 @@ describe("requests at the same time", () => {
       second.filter(({ headers }) => headers.get("Retry-After") === String((DAY / 2 - MINUTE) / 1000)),
     ).toHaveLength(260);
   });
+});
+
+describe("requests that share a call over RPC", () => {
+  it.for(["RATE_LIMITER", "EARLIER"] as const)(
+    "get a verdict each, and a wrong one its error: %s",
+    async (name, { expect }) => {
+      // An object of an earlier version has one of the methods.
+      const namespace = env[name] as unknown as LimiterNamespace;
+      const key = freshName();
+      const asked = Array.from({ length: 100 }, async (_, i) => {
+        const context = createExecutionContext();
+        const waitUntil = (held: Promise<unknown>) => context.waitUntil(held);
+        const { verdict } = await ask(namespace, { key, limits: FREE, cost: i === 50 ? 0 : 1, waitUntil });
+        return verdict.kind === "admitted" ? verdict.quota[0]?.remaining : verdict.kind;
+      });
+      const answers = (await Promise.allSettled(asked)).map((each) =>
+        each.status === "fulfilled" ? each.value : each.reason.name,
+      );
+      const expected = [
+        ...Array.from({ length: 60 }, (_, i) => 59 - i),
+        ...Array(39).fill("limited"),
+        "RangeError",
+      ];
+      expect(new Set(answers)).toEqual(new Set(expected));
+      expect(answers.filter((each) => each === "limited")).toHaveLength(39);
+      expect(answers[50]).toBe("RangeError");
+    },
+  );
 });
 
 describe("an object that is lost", () => {

@@ -1,12 +1,15 @@
 /** The Worker of these tests: the class as it is, and subclasses with each option. */
+import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";
 import {
+  type Call,
   perDay,
   perMinute,
   RateLimiter,
   type RateLimiterOptions,
   type Report,
   rateLimit,
+  type Verdict,
 } from "../../index.ts";
 
 export { RateLimiter };
@@ -58,6 +61,14 @@ export class WrongLimiter extends RateLimiter<Cloudflare.Env> {
 export class MemoryLimiter extends RateLimiter<Cloudflare.Env> {
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env, { durability: "memory" });
+  }
+}
+
+/** Of the version before `admitAll`. */
+export class EarlierLimiter extends DurableObject<Cloudflare.Env> {
+  readonly #limiter = new RateLimiter(this.ctx, this.env);
+  admit(call: Call): Promise<Verdict> {
+    return this.#limiter.admit(call);
   }
 }
 
