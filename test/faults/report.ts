@@ -15,12 +15,11 @@ export function failuresOf({ model, sigkill }: Results): string[] {
 export function printResults(results: Results): void {
   const { model, sigkill } = results;
   if (model) {
-    const { steps, faults, statuses, requests } = model.tally;
-    print(`Model run: ${model.runs} runs, ${requests} requests, seed ${model.seed}`, [
-      ...sorted("step", steps),
-      ...sorted("fault", faults),
-      ...sorted("status", statuses),
-    ]);
+    const { steps, faults, statuses, requests, sharing } = model.tally;
+    print(
+      `Model run: ${model.runs} runs, ${requests} requests, ${sharing} by another's call, seed ${model.seed}`,
+      [...sorted("step", steps), ...sorted("fault", faults), ...sorted("status", statuses)],
+    );
   }
   if (sigkill)
     print(`SIGKILL: ${sigkill.kills} times under load, ${sigkill.requests} requests`, sigkill.checks);

@@ -23,7 +23,8 @@ export type SigkillRun = {
 type Plan = { readonly kills: number; readonly untilMs: number; readonly progress: (text: string) => void };
 
 const ORDERS = 20_000;
-const CONNECTIONS_PER_KEY = 5;
+/** So many that requests of an isolate share calls. */
+const CONNECTIONS_PER_KEY = 20;
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** How long the service is under load before a SIGKILL. */

@@ -3,10 +3,12 @@
  * and of an order, failures of D1 and of the limiter. `send` checks every response with
  * test/support/check-response.ts, and its log line.
  */
+import { request } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { INSTRUCTION_HEADER, type Instruction } from "../faults/worker/control.ts";
 import { type CheckResponse, checkResponses, endOf } from "../support/check-response.ts";
+import { runs } from "../support/deep.ts";
 import { inventKey, mintKey } from "../support/mint.ts";
 import { type LogLine, RequestLog } from "../support/request-log.ts";
 import { ADMIN_TOKEN, startWorkerd, type Workerd } from "../support/workerd.ts";
@@ -38,7 +40,7 @@ afterAll(async () => {
   await service.close();
 });
 
-type Sent = Partial<Pick<Instruction, "d1" | "policies" | "call" | "object" | "vars">> & {
+type Sent = Partial<Pick<Instruction, "d1" | "policies" | "call" | "object" | "isEarlier" | "vars">> & {
   readonly method?: string;
   readonly path?: string;
   readonly authorization?: string | undefined;
@@ -77,6 +79,22 @@ async function send(sent: Sent): Promise<Answer> {
   expect(line.remaining).toBe(line.verdict === undefined ? undefined : Number(shown.split(" ")[1]));
   const code = response.status >= 400 && text !== "" ? ` ${JSON.parse(text).code}` : "";
   return { outcome: `${response.status}${code}`, shown, headers: response.headers, text, line };
+}
+
+/** workerd cancels a request whose connection is reset, and none whose client has only closed its side. */
+async function hangUp({ path, authorization, ...faults }: Sent, afterMs: number): Promise<void> {
+  const instruction: Instruction = { nowMs: now, ...faults };
+  const headers = { Authorization: authorization, [INSTRUCTION_HEADER]: JSON.stringify(instruction) };
+  const sent = request(`${service.url.origin}${path}`, { headers, agent: false }, (response) =>
+    response.resume(),
+  );
+  setTimeout(() => sent.socket?.resetAndDestroy(), afterMs);
+  await new Promise((done) =>
+    sent
+      .on("error", () => undefined)
+      .on("close", done)
+      .end(),
+  );
 }
 
 /** Sends the request and compares the outcome, and what the X-RateLimit headers show. */
@@ -589,6 +607,51 @@ describe("1 Two operations exist: another method is 405 and names the allowed on
   });
 });
 
+describe("Requests of a key that arrive together share calls of its limiter", () => {
+  const shownOf = (answers: readonly Answer[]) =>
+    answers.map(({ outcome, shown }) => `${outcome}, ${shown}`).toSorted();
+  const sendAll = (sent: Sent, count = 80) => Promise.all(Array.from({ length: count }, () => send(sent)));
+
+  it.for([
+    ["as it is", {}],
+    ["of the version before", { isEarlier: true }],
+  ] as const)("the limiter %s: each is counted once", async ([, instruction]) => {
+    const sent = { ...(await newKey()), path: "/v1/nothing", ...instruction };
+    const admitted = Array.from({ length: 60 }, (_, i) => `404 not_found, 60 ${i} minute`);
+    const refused = Array(20).fill("429 rate_limit_exceeded, 60 0 minute");
+    expect(shownOf(await sendAll(sent))).toEqual([...admitted, ...refused].toSorted());
+  });
+
+  it("the limiter without its storage: everything is 503, and nothing is counted", async () => {
+    const key = await newKey();
+    await expectAnswer(key, "200", "60 59 minute");
+    const answers = await sendAll({ ...key, path: "/v1/nothing", object: "storage" }, 20);
+    expect(new Set(shownOf(answers))).toEqual(new Set([`503 service_unavailable, ${NO_QUOTA}`]));
+    await expectAdmitted(key, 60, 1);
+  });
+
+  it("clients that hang up: every request is counted once, and the others are answered", async () => {
+    const limits = { plan: "enterprise", requestsPerMinute: 30_000, requestsPerDay: 1_000_000 };
+    const { id, authorization } = await newKey(limits);
+    let left = runs(500);
+    const hangUps = async (path: string) => {
+      while (left-- > 0) await hangUp({ authorization, path }, Math.random() * 6);
+    };
+    const answers = async (path: string) => {
+      const outcome = path === LIST ? "200" : "404 not_found";
+      while (left > 0) await expectAnswer({ authorization, path }, outcome);
+    };
+    const paths = Array.from({ length: 10 }, () => [LIST, "/v1/nothing"]).flat();
+    await Promise.all(paths.flatMap((path) => [hangUps(path), answers(path)]));
+    await vi.waitFor(async () => {
+      const { line } = await send({ authorization, path: "/v1/nothing" });
+      const counted = Array.from({ length: 30_000 - Number(line.remaining) }, (_, i) => 29_999 - i);
+      const lines = log.linesOf(({ keyId }) => keyId === id);
+      expect(lines.map(({ remaining }) => Number(remaining)).toSorted((x, y) => y - x)).toEqual(counted);
+    }, 10_000);
+  });
+});
+
 describe("D1 and the limiter, up, slow and away", () => {
   const UNAVAILABLE = "503 service_unavailable";
   const d1 = (kind: "fail" | "slow" | "late", error = 0): Sent => ({
@@ -674,10 +737,7 @@ describe("D1 and the limiter, up, slow and away", () => {
 
   it("a client that hangs up: its request still has a log line", async () => {
     const key = await newKey();
-    const instruction = JSON.stringify({ nowMs: now, ...call("hang") });
-    const headers = { Authorization: key.authorization, [INSTRUCTION_HEADER]: instruction };
-    const sent = fetch(new URL(LIST, service.url), { headers, signal: AbortSignal.timeout(400) });
-    await expect(sent).rejects.toThrow();
+    await hangUp({ ...key, path: LIST, ...call("hang") }, 400);
     expect(await log.find(({ keyId }) => keyId === key.id)).toMatchObject({ status: 503, method: "GET" });
   });
 

@@ -48,7 +48,11 @@ export class RequestLog {
 
   /** The line of a request without a response. */
   find(isIt: (line: LogLine) => boolean): Promise<LogLine> {
-    return soon(() => [...this.#requests.values()].flat().find(isIt));
+    return soon(() => this.linesOf(isIt)[0]);
+  }
+
+  linesOf(isIt: (line: LogLine) => boolean): readonly LogLine[] {
+    return [...this.#requests.values()].flat().filter(isIt);
   }
 
   async check(): Promise<void> {

@@ -134,7 +134,7 @@ export async function bundle(main: string): Promise<string> {
     format: "esm",
     target: "esnext",
     conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*"],
+    external: ["cloudflare:*", "node:*"],
   });
   const [file] = outputFiles;
   if (!file) throw new Error("esbuild wrote no file");

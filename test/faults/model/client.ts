@@ -30,6 +30,9 @@ export type Call = {
   readonly faults?: Faults | undefined;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** Sent at once with others: a fault of a call strikes all requests that share the call. */
+  readonly isTogether?: boolean;
+  readonly isEarlier?: boolean;
 };
 
 /** A timeout of the service is one of the answers. One of the test is a failure. */
@@ -46,6 +49,7 @@ export async function send(world: World, credential: string, call: Call): Promis
     skewMs: credential === ADMIN_TOKEN ? 0 : world.skewOf(call.isolate),
     reports: world.reports,
     policies: world.policies,
+    isEarlier: call.isEarlier ?? false,
     ...(world.hasReplicas ? { vars: { D1_READ_REPLICATION: "auto" } } : {}),
   };
   const response = await fetch(new URL(call.path, url), {
@@ -65,7 +69,7 @@ export async function send(world: World, credential: string, call: Call): Promis
   countRequest(world, response.status, call.faults, trace);
   const answer = { status: response.status, headers: response.headers, text, code, trace };
   const isSlow = Date.now() - sentAtMs >= SLOW_MACHINE_MS;
-  if (isSlow && answer.status >= 500 && !hasFailed(answer)) throw new TooSlow();
+  if (isSlow && answer.status >= 500 && !hasFailed(answer) && !call.isTogether) throw new TooSlow();
   checkShape(answer, call);
   return answer;
 }
@@ -103,13 +107,14 @@ export function hasFailed({ trace }: Answer): boolean {
 }
 
 /** Every response has the triple. A 5xx needs a fault, is a 503, and says when to retry. */
-function checkShape(answer: Answer, { path }: Call): void {
+function checkShape(answer: Answer, { path, isTogether }: Call): void {
   const { status, headers } = answer;
   for (const name of ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"]) {
     if (!headers.has(name)) throw new Mismatch(`a ${status} of ${path} has no ${name}`);
   }
   if (status < 500) return;
-  if (!hasFailed(answer)) throw new Mismatch(`${path} answered ${status} without a fault: ${answer.text}`);
+  if (!hasFailed(answer) && !isTogether)
+    throw new Mismatch(`${path} answered ${status} without a fault: ${answer.text}`);
   if (status !== 503) throw new Mismatch(`${path} answered ${status}, not 503: ${answer.text}`);
   if (headers.get("Retry-After") === null) throw new Mismatch(`a 503 of ${path} has no Retry-After`);
 }
@@ -190,6 +195,47 @@ function checkFailure(world: World, { loadedAtMs }: KeyModel, { by }: AdmitEvent
   if (loadedAtMs !== undefined && world.nowMs - loadedAtMs <= POLICY_MAX_AGE_MS)
     throw new Mismatch(`the limiter failed at ${world.nowMs}, with a policy of ${loadedAtMs}`);
 }
+
+/**
+ * Compares requests that were sent at once, in an order in which the limiter can have decided them: what
+ * remains falls, and refusals come last. Those that share a call share its fault.
+ */
+export function applyTogether(world: World, key: KeyModel, answers: readonly Answer[]): void {
+  const { limiter } = key;
+  const policy = world.policyOf(key);
+  const { nowMs } = world;
+  const events = answers.flatMap(({ trace }) => trace.flatMap((each) => (each.on === "admit" ? [each] : [])));
+  const decided: { readonly rank: number; readonly apply: () => void }[] = [];
+  let failed = 0;
+  for (const event of events) {
+    key.isUsed = true;
+    world.tally.sharing += event.requests - 1;
+    if (event.fault === "thrown") checkFailure(world, key, event);
+    else checkAge(world, key, event);
+    for (const lost of event.lost ?? [])
+      decided.push({
+        rank: rankOf(lost.kind, lost.dayRemaining),
+        apply: () => limiter.hidden(policy, nowMs),
+      });
+    // After a reset the Worker has asked once more.
+    if (event.fault !== undefined && !event.fault.endsWith("-reset")) failed += event.requests;
+  }
+  for (const answer of answers) {
+    const seen = seenOf(answer);
+    if (seen)
+      decided.push({
+        rank: rankOf(seen.kind, seen.dayRemaining),
+        apply: () => limiter.observe(policy, nowMs, seen),
+      });
+    else if (answer.status === 503) failed--;
+    else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
+  }
+  if (failed !== 0) throw new Mismatch(`${failed} more requests failed than got a 503`);
+  for (const { apply } of decided.toSorted((a, b) => a.rank - b.rank)) apply();
+}
+
+const rankOf = (kind: string, dayRemaining: number) =>
+  kind === "admitted" ? -dayRemaining : kind === "limited" ? 1 : 2;
 
 /** Sends a request with a key, and compares everything that its limiter decides. */
 export async function sendAsClient(

@@ -5,6 +5,8 @@ export type Tally = {
   readonly faults: Map<string, number>;
   readonly statuses: Map<string, number>;
   requests: number;
+  /** Those that a call of another request has brought to the limiter. */
+  sharing: number;
 };
 
 export const newTally = (): Tally => ({
@@ -12,6 +14,7 @@ export const newTally = (): Tally => ({
   faults: new Map(),
   statuses: new Map(),
   requests: 0,
+  sharing: 0,
 });
 
 export function countIn(counts: Map<string, number>, name: string): void {

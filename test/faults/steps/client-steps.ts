@@ -1,12 +1,12 @@
 /** Steps of clients: lists, cancels, bursts, polling, waiting for Retry-After, keys that do not exist. */
 import fc from "fast-check";
 import { inventKey, mintKey } from "../../support/mint.ts";
-import { applyToLimiter, hasFailed, LIST, send, sendAsClient } from "../model/client.ts";
+import { applyTogether, hasFailed, LIST, send, sendAsClient } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
 import { ORDER_IDS } from "../model/order-model.ts";
 import { type KeyModel, SECOND, type World } from "../model/world.ts";
 import type { Faults } from "../worker/control.ts";
-import { anyKey, at, faults, isolate, type Step, step } from "./step.ts";
+import { anyKey, at, faults, isolate, type Step, step, struckTogether } from "./step.ts";
 
 const NO_SUCH_PATH = "/v1/no-such-path";
 
@@ -104,27 +104,29 @@ const request = step("request", { isolate, key: anyKey, secret: fc.nat(3), fault
   ask(world, chosen(world, drawn), drawn.isolate, drawn.faults),
 );
 
-/** Requests at once, through all isolates: exactly what is left is admitted. */
+/** Requests at once, through all isolates: exactly what is left is admitted. Those of an isolate share calls. */
 const burst = step(
   "burst",
-  { key: anyKey, count: fc.integer({ min: 2, max: 90 }), endsInCrash: fc.boolean() },
-  async (world, { key: n, count, endsInCrash }) => {
+  {
+    key: anyKey,
+    count: fc.integer({ min: 2, max: 90 }),
+    isEarlier: fc.boolean(),
+    struck: struckTogether,
+    /** Of so many requests one brings the fault. */
+    each: fc.constantFrom(1, 3, 10),
+    endsInCrash: fc.boolean(),
+  },
+  async (world, { key: n, count, isEarlier, struck, each, endsInCrash }) => {
     const key = at(world.keys, n);
     const [secret] = key.secrets.filter((each) => world.isUsable(key, each));
     if (!secret) return;
-    const calls = Array.from({ length: count }, (_, isolate) =>
-      send(world, secret.key, { isolate, path: NO_SUCH_PATH }),
+    const calls = Array.from({ length: count }, (_, i) =>
+      send(world, secret.key, {
+        ...{ isolate: i, path: NO_SUCH_PATH, isTogether: true, isEarlier },
+        faults: i % each === 0 ? struck : {},
+      }),
     );
-    const answers = await Promise.all(calls);
-    // In an order in which the limiter can have decided on them: what remains falls, and refusals come last.
-    const rank = ({ status, headers, code }: (typeof answers)[number]) =>
-      status === 429
-        ? code === "key_banned"
-          ? 2
-          : 1
-        : -Number(/"day";r=(\d+)/.exec(headers.get("RateLimit") ?? "")?.[1]);
-    for (const answer of answers.toSorted((a, b) => rank(a) - rank(b)))
-      applyToLimiter(world, key, answer, true);
+    applyTogether(world, key, await Promise.all(calls));
     if (endsInCrash) await world.crash(key);
   },
 );

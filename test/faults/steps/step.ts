@@ -45,6 +45,21 @@ const call = fc.record({
   skip: fc.nat(1),
 });
 
+/** Of a call that requests share. Where the object is reset in the middle, the order is not known. */
+export const struckTogether: fc.Arbitrary<Faults> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({}) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      call: fc.record({
+        kind: fc.constantFrom("fail", "fail-reset", "lost", "lost-reset"),
+        skip: fc.constant(0),
+      }),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ object: fc.constantFrom("throw-before", "storage") }) },
+);
+
 /** Mostly none. */
 export const faults: fc.Arbitrary<Faults> = fc.oneof(
   { weight: 6, arbitrary: fc.constant({}) },

@@ -39,6 +39,8 @@ export type Instruction = Faults & {
   readonly skewMs?: number;
   readonly reports?: ReportFault;
   readonly policies?: PolicyFault;
+  /** The object is of the version before `admitAll`. */
+  readonly isEarlier?: boolean;
   /** Vars of the Worker, for this request. */
   readonly vars?: Readonly<Record<string, string>>;
 };
@@ -49,12 +51,18 @@ export type TraceEvent =
   /** `fault`: undefined if the call was answered. */
   | {
       readonly on: "admit" | "other-call";
+      /** How many requests share the call. */
+      readonly requests: number;
+      /** The verdicts of an answer that was lost. */
+      readonly lost?: readonly LostVerdict[];
       readonly fault?: CallFault | "thrown";
       /** What the object was made to fail by, if that is why it has thrown. */
       readonly by?: ObjectFault | undefined;
       /** When the object began to load the policy that it has loaded last. */
       readonly loadedAtMs?: number | undefined;
     };
+
+export type LostVerdict = { readonly kind: string; readonly dayRemaining: number };
 
 export const INSTRUCTION_HEADER = "X-Test-Instruction";
 export const TRACE_HEADER = "X-Test-Trace";

@@ -1,4 +1,6 @@
 /** Puts faults between the real Worker and D1, and between the real Worker and its limiters. */
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { Verdict } from "hono-durable-limiter";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import {
@@ -6,6 +8,7 @@ import {
   type D1Fault,
   type Faults,
   type Instruction,
+  type LostVerdict,
   OBJECT_FAULTS,
   type ObjectFault,
   type PolicyFault,
@@ -118,15 +121,41 @@ export type ObjectResult = { readonly result: unknown; readonly loadedAtMs: numb
 /** What the object says when it is made to fail. */
 export const failureBy = (fault: ObjectFault) => `the test lets the object fail: ${fault}.`;
 
-export function faultyBindings(env: Bindings, instruction: Instruction, trace: TraceEvent[]): Bindings {
+/** A request, as its calls of a limiter know it. */
+type Current = {
+  readonly instruction: Instruction;
+  readonly trace: TraceEvent[];
+  calls: number;
+  objectFault: ObjectFault | undefined;
+};
+
+const current = new AsyncLocalStorage<Current>();
+
+/** Runs a request with the faults of its instruction. */
+export function withFaults<T>(
+  env: Bindings,
+  instruction: Instruction,
+  trace: TraceEvent[],
+  run: (env: Bindings) => T,
+): T {
   const strikeOf = d1StrikeOf(instruction, trace);
   const faultyOf = (db: D1Database) => faultyDatabase(db, () => instruction.nowMs, strikeOf);
-  return {
+  const bindings = {
     ...env,
     DB: instruction.vars?.D1_READ_REPLICATION ? replicatedDatabase(env, faultyOf) : faultyOf(env.DB),
-    KEY_LIMITER: faultyLimiters(env.KEY_LIMITER, instruction, trace),
+    KEY_LIMITER: limitersOf(env),
     ...instruction.vars,
   };
+  return current.run({ instruction, trace, calls: 0, objectFault: instruction.object }, () => run(bindings));
+}
+
+const limitersByNamespace = new WeakMap<Bindings["KEY_LIMITER"], Bindings["KEY_LIMITER"]>();
+
+/** Requests share a call only if they have the same namespace. */
+function limitersOf({ KEY_LIMITER }: Bindings): Bindings["KEY_LIMITER"] {
+  const known = limitersByNamespace.get(KEY_LIMITER) ?? faultyLimiters(KEY_LIMITER);
+  limitersByNamespace.set(KEY_LIMITER, known);
+  return known;
 }
 
 function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strike {
@@ -141,7 +170,7 @@ function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strik
 }
 
 /** What the Worker calls of a limiter. */
-export const LIMITER_METHODS = ["admit", "forget", "inspect", "flush", "remember"] as const;
+export const LIMITER_METHODS = ["admit", "admitAll", "forget", "inspect", "flush", "remember"] as const;
 export type LimiterMethod = (typeof LIMITER_METHODS)[number];
 
 /** The object of this test's class. */
@@ -149,41 +178,44 @@ type Stub = {
   testCall(name: LimiterMethod, args: unknown[], instruction: ObjectInstruction): Promise<ObjectResult>;
 };
 
-function faultyLimiters(
-  limiters: Bindings["KEY_LIMITER"],
-  instruction: Instruction,
-  trace: TraceEvent[],
-): Bindings["KEY_LIMITER"] {
-  const planned = instruction.call;
-  let calls = 0;
-  let objectFault = instruction.object;
+function faultyLimiters(limiters: Bindings["KEY_LIMITER"]): Bindings["KEY_LIMITER"] {
   const call = async (name: LimiterMethod, stub: Stub, args: unknown[]) => {
-    const on = name === "admit" ? "admit" : "other-call";
-    const fault = planned && calls++ === planned.skip ? planned.kind : undefined;
+    const request = current.getStore();
+    if (request === undefined) throw new Error("a limiter was called by no request");
+    const { instruction, trace } = request;
+    const { call: planned, nowMs, reports, policies } = instruction;
+    if (name === "admitAll" && instruction.isEarlier)
+      throw new TypeError('The RPC receiver does not implement the method "admitAll".');
+    const isAdmission = name === "admit" || name === "admitAll";
+    const requests = name === "admitAll" ? (args[0] as readonly unknown[]).length : 1; // its calls
+    const event = { on: isAdmission ? "admit" : "other-call", requests } as const;
+    const fault = planned && request.calls++ === planned.skip ? planned.kind : undefined;
     if (fault === "fail" || fault === "fail-reset") {
-      trace.push({ on, fault });
+      trace.push({ ...event, fault });
       throw lostCall(fault === "fail-reset");
     }
     if (fault === "hang") {
-      trace.push({ on, fault });
+      trace.push({ ...event, fault });
       return new Promise(() => {});
     }
-    const { nowMs, reports, policies } = instruction;
-    const given = { nowMs, reports, policies, fault: on === "admit" ? objectFault : undefined };
-    if (on === "admit") objectFault = undefined;
+    const given = { nowMs, reports, policies, fault: isAdmission ? request.objectFault : undefined };
+    if (isAdmission) request.objectFault = undefined;
     let answer: ObjectResult;
     try {
       answer = await stub.testCall(name, args, given);
     } catch (thrown) {
       const by = OBJECT_FAULTS.find((each) => String(thrown).includes(failureBy(each)));
-      trace.push({ on, fault: "thrown", by });
+      trace.push({ ...event, fault: "thrown", by });
       throw thrown;
     }
     const { result, loadedAtMs } = answer;
-    trace.push({ on, ...(fault === undefined ? {} : { fault }), loadedAtMs });
-    if (fault === "lost" || fault === "lost-reset") throw lostCall(fault === "lost-reset");
+    if (fault === undefined) {
+      trace.push({ ...event, loadedAtMs });
+      return result;
+    }
+    trace.push({ ...event, fault, loadedAtMs, lost: isAdmission ? [result].flat().map(lostOf) : [] });
     if (fault === "hang-lost") return new Promise(() => {});
-    return result;
+    throw lostCall(fault === "lost-reset");
   };
   const getByName = (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
     const stub = limiters.getByName(name, options) as unknown as Stub; // the class below in index.ts
@@ -192,6 +224,12 @@ function faultyLimiters(
     );
   };
   return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker uses this member only
+}
+
+function lostOf(verdict: unknown): LostVerdict {
+  const { kind, ...decided } = verdict as Verdict; // of the method `admit` or `admitAll`
+  const quota = "quota" in decided ? decided.quota : [];
+  return { kind, dayRemaining: quota.find(({ name }) => name === "day")?.remaining ?? 0 };
 }
 
 function lostCall(durableObjectReset: boolean): Error {

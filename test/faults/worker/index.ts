@@ -18,11 +18,11 @@ import {
 import {
   databaseOfLimiters,
   failureBy,
-  faultyBindings,
   type LimiterMethod,
   limitersDatabase,
   type ObjectInstruction,
   type ObjectResult,
+  withFaults,
 } from "./faults.ts";
 
 const realNow = Date.now;
@@ -55,7 +55,7 @@ export default {
     const instruction = JSON.parse(header) as Instruction; // written by the test from a value of this type
     nowMs = instruction.nowMs + (instruction.skewMs ?? 0);
     const trace: TraceEvent[] = [];
-    const response = await app.fetch(request, faultyBindings(env, instruction, trace), ctx);
+    const response = await withFaults(env, instruction, trace, (faulty) => app.fetch(request, faulty, ctx));
     const headers = new Headers(response.headers);
     headers.set(TRACE_HEADER, JSON.stringify(trace));
     return new Response(response.body, { status: response.status, headers });
