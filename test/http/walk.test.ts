@@ -305,7 +305,7 @@ describe("1 Every request needs authentication. 4.1, 4.2, 5.3, 7.1: credential m
     const key = await newKey();
     await expectAnswer({ path: `${LIST}?api_key=${secretOf(key)}` }, "401 unauthorized");
     const path = `${LIST}/${secretOf(key)}?key=${secretOf(key)}`;
-    await expectAnswer({ ...key, method: "DELETE", path }, "404 order_not_found");
+    await expectAnswer({ ...key, method: "DELETE", path }, "400 invalid_request");
   });
 });
 
@@ -483,6 +483,17 @@ describe("2 Resources and their fields", () => {
 });
 
 describe("3 States and transitions", () => {
+  it.for(["?dryRun=true", "?=", "?%F0", "?id=1&id=2"])(
+    "a query is no part of a cancel: %s",
+    async (query) => {
+      const [key, id] = [await newKey(), await newOrder()];
+      const cancel = { ...key, method: "DELETE", path: `${LIST}/${id}` };
+      await expectAnswer({ ...cancel, path: cancel.path + query }, "400 invalid_request");
+      await expectAnswer({ ...key, path: LIST + query }, "200");
+      await expectAnswer(cancel, "204");
+    },
+  );
+
   it.for([
     ["pending", "204", "404 order_not_found"],
     ["processing", "409 order_not_cancellable", "409 order_not_cancellable"],

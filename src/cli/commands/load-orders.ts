@@ -20,7 +20,7 @@ import { bytesTwice, CliError, type CliIo, isPipe } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, groupOf, type Session } from "../session.ts";
 import { addExport } from "./export-orders.ts";
-import { addShip } from "./ship-orders.ts";
+import { addShip, NO_LIMITS, REFUSED_SHOWN, refusedSays, wrongFile } from "./ship-orders.ts";
 
 type LoadOptions = {
   readonly dryRun: boolean;
@@ -32,14 +32,6 @@ type LoadOptions = {
 
 const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
-/** The terminal shows this many refused lines. The file of refused lines has all. */
-const REFUSED_SHOWN = 10;
-const NO_LIMITS = {
-  orders: Number.POSITIVE_INFINITY,
-  refused: Number.POSITIVE_INFINITY,
-  refusedChars: 0,
-};
-
 export function addOrderFileCommands(program: Command, session: Session): void {
   const orders = groupOf(program, "orders");
   const loads =
@@ -68,10 +60,7 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
   };
   const bytes = await bytesTwice(io, file);
   const checked = await checkFile(readOrders(bytes()), NO_LIMITS, options.allowRounded);
-  if (checked.kind !== "ready") {
-    const way = " Make the file again with ids as text. If the numbers are right: --allow-rounded.";
-    throw new CliError(`Nothing was loaded. ${checked.reason}${checked.kind === "rounded" ? way : ""}`);
-  }
+  if (checked.kind !== "ready") throw wrongFile("Nothing was loaded.", checked);
   const rejected = rejectedFile(name ?? "stdin");
   let progress = NOTHING_LOADED;
   const shown: RefusedLine[] = [];
@@ -90,7 +79,7 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
   if (figures.read === 0) throw new CliError("The file has no orders.");
   if (options.dryRun) io.stderr.write("dry run: nothing was stored\n");
   if (figures.refused === 0) return;
-  for (const { line, reason } of shown) io.stderr.write(printable(`line ${line}: ${reason}\n`));
+  for (const each of shown) io.stderr.write(printable(`${refusedSays(each)}\n`));
   throw new CliError(`Refused lines: ${figures.refused}${rejected.place()}`);
 }
 

@@ -2,6 +2,7 @@
 
 /** What clients can get. A test demands each code in src/openapi/openapi.yaml. */
 export const CLIENT_ERRORS = {
+  invalid_request: 400,
   unauthorized: 401,
   https_required: 403,
   not_allowed: 403,
@@ -20,7 +21,6 @@ export const CLIENT_ERRORS = {
 
 /** What only operators can get. */
 const OPERATOR_ERRORS = {
-  invalid_request: 400,
   other_site: 403,
   read_only: 403,
   request_timeout: 408,

@@ -655,12 +655,32 @@ describe("orders ship", () => {
     expect([code, bodies().map(([, each]) => each)]).toEqual([0, [ids.slice(0, 500), ids.slice(500)]]);
   });
 
-  it("sends nothing if an id is wrong, or if there is none", async ({ expect }) => {
-    const input = "5\nid\n";
-    expect(await run(["orders", "ship", "--file", "-"], [], { input })).toMatchObject({
-      code: 1,
-      err: "error: Nothing was shipped: id is no id of an order.\n",
-    });
+  it.for([
+    "5\n\n6\n",
+    "id,petId,status\n5,10,pending\n6,,\n",
+    "status;ID\n;5\n;6",
+    '"5"\n6',
+    '{"id":5}\n{"id":"6"}',
+    '[{"id":5},{"id":6}]',
+  ])("reads a file as a load does: %j", async (input, { expect }) => {
+    await run(["orders", "ship", "--file", "-"], [answer], { input });
+    expect(bodies().map(([, ids]) => ids)).toEqual([["5", "6"]]);
+  });
+
+  it.for([
+    "5\nid\n",
+    "5\n5\n",
+    "id,owner\n5,Ada\n",
+    "id\n5.0\n",
+    "5,6\n",
+    "[5",
+    `id\n${"9007199254740990\n".repeat(2)}`,
+  ])("ships nothing of a file with a wrong line: %j", async (input, { expect }) => {
+    const { code } = await run(["orders", "ship", "--file", "-"], [], { input });
+    expect([code, sent]).toEqual([1, []]);
+  });
+
+  it("sends nothing if there is no id", async ({ expect }) => {
     expect(await runLine("orders ship")).toMatchObject({ code: 2 });
     expect(await runLine("orders ship --file no/such/file")).toMatchObject({ code: 1 });
     expect(sent).toEqual([]);

@@ -4,7 +4,8 @@ import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
 import { openPrimarySession } from "../../db/session.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
-import { ApiError } from "../../platform/errors.ts";
+import { ApiError, invalidRequest } from "../../platform/errors.ts";
+import { urlOf } from "../../platform/request-url.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { refuseOtherMethods } from "../errors.ts";
 import { cancelOrder } from "./cancel.ts";
@@ -76,7 +77,7 @@ function storeOrderRoutes(orders: OrderList) {
       return new Response(body, { headers: { ...headers, "Content-Type": "application/json" } });
     })
     .all("/", refuseOtherMethods("GET, HEAD"))
-    .delete("/:orderId", requireRightToCancel, async (c) => {
+    .delete("/:orderId", requireRightToCancel, refuseQuery, async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
       const cancel = { ...by, isConditionTrue: isConditionTrue(c) };
       const session = openPrimarySession(c.env);
@@ -99,6 +100,12 @@ function storeOrderRoutes(orders: OrderList) {
 const requireRightToCancel = createMiddleware<AppEnv>((c, next) => {
   if (factOf(c, "mayCancel") === true) return next();
   throw new ApiError("not_allowed", "This API key may only list orders.");
+});
+
+/** A cancel cannot be undone, so none is made of a request that may mean something else, as `?dryRun=true`. */
+const refuseQuery = createMiddleware<AppEnv>((c, next) => {
+  if (urlOf(c.req.raw).search === "") return next();
+  throw invalidRequest("This operation takes no query. Nothing was cancelled.");
 });
 
 /** A single order has no ETag, so only `*` matches an order that exists (RFC 9110, 13.1.1 and 13.1.2). */

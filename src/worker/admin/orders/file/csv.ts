@@ -1,4 +1,5 @@
 /** Reads the rows of CSV, and writes rows that were refused. Pure. */
+import { isInt64 } from "../../../text/int64.ts";
 import { repeated } from "../../../text/text.ts";
 import { LEFT_OUT, ORDER_MEMBERS } from "../loaded-order.ts";
 import { INVALID, type Line, NOT_TEXT, type Problem } from "./text.ts";
@@ -14,8 +15,14 @@ export type Row = Line & { readonly header: Header } & (
 /** A quotation mark that nothing closes must not take the rest of the file into its row. */
 const MAX_LINES_PER_ROW = 20;
 
-/** The first row with a value is the header. If the header is wrong, no other row is read. */
-export async function* rowsOf(lines: AsyncIterable<Line | Problem>): AsyncGenerator<Row | Problem, void> {
+/**
+ * The first row with a value is the header. If the header is wrong, no other row is read. A file of ids may have
+ * one id a line, without a header.
+ */
+export async function* rowsOf(
+  lines: AsyncIterable<Line | Problem>,
+  isOfIds: boolean,
+): AsyncGenerator<Row | Problem, void> {
   const source = lines[Symbol.asyncIterator]();
   let ahead: readonly Line[] = [];
   let header: (Header & { readonly names: readonly string[] }) | undefined;
@@ -38,6 +45,8 @@ export async function* rowsOf(lines: AsyncIterable<Line | Problem>): AsyncGenera
     try {
       const cells = cellsOf(text, delimiter);
       if (cells.every((cell) => cell === "")) continue;
+      if (isOfIds && cells.length === 1 && isInt64(cells[0] ?? ""))
+        header ??= { text: "id", delimiter, names: ["id"] };
       if (header) yield { line, text, header, members: membersIn(cells, header.names) };
       header ??= { text, delimiter, names: namesIn(text, cells) };
     } catch (thrown) {

@@ -16,9 +16,13 @@ export type ReadLine = { readonly forms: readonly Form[] } & (
   | RefusedLine
 );
 
-/** Reads the orders of a file. Lines and rows without a value are left out. A problem ends the file. */
+/**
+ * Reads the orders of a file. Lines and rows without a value are left out. A problem ends the file. A file of ids
+ * may also have one id a line.
+ */
 export async function* readOrders(
   bytes: AsyncIterable<Uint8Array>,
+  isOfIds = false,
 ): AsyncGenerator<ReadLine | Problem, void> {
   const chunks = textOf(bytes);
   let blank = "";
@@ -30,7 +34,7 @@ export async function* readOrders(
     }
     const all = startingWith(blank + chunk, chunks);
     if (sign === "[") return yield* readArray(all);
-    return yield* sign === "{" ? readObjects(all) : readRows(all);
+    return yield* sign === "{" ? readObjects(all) : readRows(all, isOfIds);
   }
 }
 
@@ -58,9 +62,12 @@ async function* readObjects(chunks: AsyncIterable<string>): AsyncGenerator<ReadL
   }
 }
 
-async function* readRows(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine | Problem, void> {
+async function* readRows(
+  chunks: AsyncIterable<string>,
+  isOfIds: boolean,
+): AsyncGenerator<ReadLine | Problem, void> {
   const check = orderChecker("line");
-  for await (const row of rowsOf(linesOf(chunks))) {
+  for await (const row of rowsOf(linesOf(chunks), isOfIds)) {
     if ("problem" in row) yield row;
     else yield readOrder(row, "reason" in row ? { ...row, isJson: false } : { value: row.members }, check);
   }

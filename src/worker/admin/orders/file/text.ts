@@ -15,16 +15,6 @@ export const NOT_TEXT = "has bytes that are not valid in the file's encoding: sa
 export const MAX_VALUE_CHARS = 1_000_000;
 export const TOO_LONG = `has more than ${MAX_VALUE_CHARS} characters`;
 
-/** Reads the ids of a file of one column. A header and quotation marks are left out, as are empty lines. */
-export async function* readIds(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
-  let isFirst = true;
-  for await (const line of linesOf(textOf(bytes))) {
-    const id = "text" in line ? line.text.trim().replace(/^"(.*)"$/, "$1") : line.problem;
-    if (id !== "" && !(isFirst && /^id$/i.test(id))) yield id;
-    isFirst &&= id === "";
-  }
-}
-
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let decoder: TextDecoder | undefined;
   let start = new Uint8Array();
