@@ -164,7 +164,7 @@ describe.skipIf(executablePath === undefined)("what was typed wrong", () => {
     const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
     expect(await search(page, unknown)).toBe(200);
     expect(page.url()).not.toContain("sok_");
-    expect(await textOf(page)).toContain("No key has this secret.");
+    expect(await textOf(page)).toContain("The service never made this secret");
     await page.close();
   });
 });
