@@ -3,7 +3,6 @@
 import { type Command, Option } from "commander";
 import type { ChangedKeys } from "../worker/admin/keys/schema.ts";
 import { describeProblems } from "../worker/text/check-schema.ts";
-import { capital } from "../worker/text/format.ts";
 import { call as send } from "./api.ts";
 import {
   confirm,
@@ -18,7 +17,6 @@ import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
-import { type Answer, sentenceAfter, sentencesAfter } from "./sentences.ts";
 import { addCommand, groupOf, keyId, objectId, type Session, show, showKey } from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
@@ -268,6 +266,9 @@ function usageOf({ words, names, flag, takesKeys }: Form): string {
     .join(" ");
 }
 
+/** The answer of a change has a sentence about it. */
+type Said = { readonly says: string };
+
 async function run(session: Session, command: Command, form: Form): Promise<void> {
   const { call, names, fixed } = form;
   if (form.takesKeys) return runForKeys(session, command, call);
@@ -289,11 +290,8 @@ async function run(session: Session, command: Command, form: Form): Promise<void
 
   if (asks) await confirm(session.io, await question(session, line, asks));
   const sent = call.body.length > 0 ? { json: body } : {};
-  const answer = await send<Answer & { delivered?: boolean }>(session.access, line, { ...sent, query });
-  const [name = ""] = args.map(([noun, text]) => (noun === "key" ? text : `${capital(noun)} ${text}`));
-  show(session, answer, () =>
-    sentenceAfter(call.id, answer.body, { name, sent: { ...Object.fromEntries(others), ...body } }),
-  );
+  const answer = await send<Said & { delivered?: boolean }>(session.access, line, { ...sent, query });
+  show(session, answer, () => answer.body.says);
   if (options.dryRun) session.io.stderr.write(DRY_RUN);
   if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
@@ -312,10 +310,10 @@ async function runForKeys(session: Session, command: Command, call: Call): Promi
     // The person agrees to these keys. The owner may get others meanwhile.
     const { owner: _, ...others } = members;
     json = { ...others, ids: [...body.changed, ...body.unchanged].map(({ id }) => id) };
-    await confirm(session.io, printable(`${sentencesAfter(call.id, body, members)}\n${asks}`));
+    await confirm(session.io, printable(`${body.says}\n${asks}`));
   }
   const answer = await send<ChangedKeys>(session.access, call.line, isDryRun ? dryRun : { json });
-  show(session, answer, () => sentencesAfter(call.id, answer.body, members));
+  show(session, answer, () => answer.body.says);
   if (isDryRun) session.io.stderr.write(DRY_RUN);
 }
 

@@ -138,7 +138,8 @@ describe("the hourly deletion", () => {
       `insert into audit_log (at, request_id, actor, call, object) values (${NOW_SECONDS - DAY - 1}, 'r', 'mo', 'keys.update', 'a day old')`,
     );
     await deleteExpiredRows({ ...env, AUDIT_RETENTION_DAYS: "1" }, NOW);
-    expect((await left()).audit).toEqual([]);
+    // Versions are ids of entries: the last one stays, so that no id comes twice.
+    expect((await left()).audit).toEqual(["a day old"]);
   });
 
   it("deletes nothing of a table whose setting is wrong", async ({ expect }) => {

@@ -1,8 +1,8 @@
 /** `orders ship` ships orders by their ids, in batches. */
+import { randomUUID } from "node:crypto";
 import type { Command } from "commander";
 import { type CheckedFile, checkFile } from "../../worker/admin/orders/file/check.ts";
 import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/read.ts";
-import { missingSays, shippedSays } from "../../worker/admin/orders/says.ts";
 import type { Shipment } from "../../worker/admin/orders/schema.ts";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../worker/db/values.ts";
 import { isInt64 } from "../../worker/text/int64.ts";
@@ -69,12 +69,13 @@ async function ship(
   if (ids.length === 0) throw new CliError("Give the ids of orders, or --file.", { exitCode: 2 });
   const wrong = ids.filter((id) => !isInt64(id));
   if (wrong.length > 0) throw new CliError(`Nothing was shipped: ${wrong[0]} is no id of an order.`);
-  const missing: string[] = [];
+  let missing = 0;
+  const shipment = randomUUID();
   for (let start = 0; start < ids.length; start += MAX_ORDERS_PER_SHIPMENT) {
-    const json = { ids: ids.slice(start, start + MAX_ORDERS_PER_SHIPMENT) };
+    const json = { ids: ids.slice(start, start + MAX_ORDERS_PER_SHIPMENT), shipment };
     const answer = await call<Shipment>(session.access, "POST /orders/ship", { json });
-    show(session, answer, () => shippedSays(answer.body));
-    missing.push(...answer.body.missing);
+    show(session, answer, () => answer.body.says);
+    missing += answer.body.missing.length;
   }
-  if (missing.length > 0) throw new CliError(missingSays(missing));
+  if (missing > 0) throw new CliError(`No order has ${missing} of the ids.`);
 }

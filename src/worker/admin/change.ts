@@ -1,176 +1,372 @@
 /**
- * A change is one batch. The audit row is written only if the change may be made. The statements are data:
- * `make` renders each of them with the condition that this row was written.
+ * A change is one transaction, whether of one object or of several. It writes an audit entry for each object
+ * that may change, and its statements act on the objects of these entries. A version is the id of the entry
+ * that made it. A dry run is the same transaction with a last statement that fails (ADR-35).
  */
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Author } from "../context.ts";
 import {
   type Conditional,
   type Database,
   isRefusedBy,
   openDatabase,
   render,
+  type Statement,
   transact,
 } from "../db/database.ts";
 import type { AuditCall } from "../db/values.ts";
 import { ApiError, conflict, notFound } from "../platform/errors.ts";
-import { audit, isAudited } from "./audit/sql.ts";
+import { exactNumber, parseExactJson } from "../text/exact-json.ts";
+import { capital, formatNumber } from "../text/format.ts";
+import { type Members, membersOf, type Says, sentenceOf } from "../text/says.ts";
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";
-
-type Versioned = { readonly version: number };
-
-/** The key, plan or order that changes. */
-export type Target<Row, View extends Versioned> = {
-  readonly object: string;
-  /** The table and the condition of the row without its version, as in `plans where id = …`. */
-  readonly row: SQL;
-  /** SQL of the members that the audit log shows. */
-  readonly members: Readonly<Record<string, SQLWrapper>>;
-  readonly select: SQL;
-  readonly view: (row: Row) => View;
-  /** Returns the JSON text of `current` in a 412. Without it: the JSON of the view. */
-  readonly json?: (now: View) => string;
-  /** The message of the 404. */
-  readonly missing: string;
-  /** Throws if the present state of the object forbids the change, whatever the version. */
-  readonly refuse?: (now: View) => void;
-};
+import { CHANGED_SINCE } from "./refusal-sql.ts";
 
 /** The part of a call's input that a change needs. */
 export type ChangeInput<Body = unknown> = Pick<
   Input<Body, unknown>,
   "env" | "author" | "id" | "body" | "expected"
->;
+> & { readonly isDryRun?: boolean };
 
-type ChangeSpec = {
+type Maker = Pick<ChangeInput, "env" | "author" | "isDryRun">;
+
+/** SQL of `id`, `object` and `after` of the entries that the transaction has written. */
+export type Made = SQL;
+
+type Entries = {
   readonly call: AuditCall;
-  /**
-   * The names of the members that change, or SQL of a JSON text, for the audit log. The batch reads the
-   * values, because another change may be stored between an earlier read and the batch.
-   */
-  readonly before?: readonly string[] | SQL;
-  /** A value, or SQL of a JSON text. */
+  /** What entries of several transactions have in common: the id of a load or a shipment, or of the request. */
+  readonly batch?: string | null | undefined;
+  /** SQL of the id of the object. */
+  readonly object: SQL;
+  /** Values, or SQL of a JSON text. The transaction reads them, as others may change the object before it. */
+  readonly before?: unknown;
   readonly after?: unknown;
-  /** A further condition of the row, for this change alone. */
-  readonly onlyIf?: SQL;
-  readonly statements: readonly Conditional[];
-  /** The statements remove the object. */
-  readonly removes?: boolean;
+  /** The rows that change: an entry each. */
+  readonly from: SQL;
+  readonly onlyIf: SQL;
 };
 
-type ChangeResult<View, Returned> = {
-  /** The object after the batch, or before it if the batch removed the object. */
-  readonly now: View;
-  /** False if the version was right and nothing had to change. */
-  readonly isMade: boolean;
-  /** The rows that the statements returned, in a type that the caller names. */
-  readonly returned: readonly Returned[];
+type Transaction = Entries & {
+  /** What the transaction finds, before it changes anything. */
+  readonly find: Statement;
+  readonly statements: (made: Made) => readonly Conditional[];
+  /** Reads the object after the change, or before it if it removes the object. */
+  readonly view?: SQL | undefined;
+  readonly removes?: boolean | undefined;
 };
 
-/** Throws a 404 if the object does not exist, whatever `refuse` throws, and a 412 for another version. */
-export async function make<Row, View extends Versioned, Returned = unknown>(
-  { env, author, expected }: Pick<ChangeInput, "env" | "author" | "expected">,
-  target: Target<Row, View>,
-  { call, before, after, onlyIf = sql`true`, statements, removes = false }: ChangeSpec,
-): Promise<ChangeResult<View, Returned>> {
+/** An audit entry that was written. Of a dry run: that would be written. */
+export type Entry = {
+  readonly id: number;
+  readonly object: string;
+  readonly before: Members;
+  readonly after: Members;
+};
+type EntryRow = Pick<Entry, "id" | "object"> & Record<"before" | "after", string | null>;
+
+type Outcome<Found> = {
+  readonly found: readonly Found[];
+  readonly entries: readonly Entry[];
+  readonly viewed: readonly unknown[];
+  /** The rows that the statements returned. */
+  readonly returned: readonly unknown[];
+};
+
+/** The trigger of `dry_run` fails with this text. Nothing else does. */
+const TAKEN_BACK = "this was a dry run";
+
+export async function commit<Found>(
+  { env, author, isDryRun = false }: Maker,
+  change: Transaction,
+): Promise<Outcome<Found>> {
   const db = openDatabase(env.DB);
-  const { object, row, members } = target;
-  const replaced = before instanceof SQL ? before : before && selectMembers(members, row, before);
-  const change = { call, object, before: replaced, after };
-  const hasVersion = expected === undefined ? sql`true` : sql`version = ${expected}`;
-  const isWritten = isAudited(author, change);
-  const conditional = statements.map((statement) => render(statement, isWritten));
-  const [audited = [], ...results] = await transact<unknown[]>(db, [
-    audit(db, author, change, sql`exists (select 1 from ${row} and ${hasVersion} and ${onlyIf})`),
-    ...(removes ? [target.select, ...conditional] : [...conditional, target.select]),
-  ]);
-  const [found] = results.splice(removes ? 0 : conditional.length, 1);
-  const now = viewOf(target, found?.[0] as Row | undefined); // the SQL decides the type
-  const isMade = audited.length > 0;
-  if (!isMade) refuse(target, now, expected);
-  return { now, isMade, returned: results.flat() as Returned[] }; // the caller names the type
+  const transaction = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
+  // The index finds the entries of this second.
+  const made = sql`(select id, object, after from audit_log where at = ${author.at} and transaction_id = ${transaction})`;
+  const isMade = sql`exists (select 1 from ${made})`;
+  const view = change.view ?? sql`select null where false`;
+  const statements = change.statements(made).map((statement) => render(statement, isMade));
+  const written = await transact<unknown[]>(db, [
+    change.find,
+    insertEntries(author, change, transaction),
+    ...(change.removes ? [view, ...statements] : [...statements, view]),
+    ...(isDryRun ? [sql`insert into dry_run select 1 where ${isMade}`] : []),
+  ]).catch((thrown) => {
+    if (isDryRun && isRefusedBy(TAKEN_BACK, thrown)) return undefined;
+    throw thrown;
+  });
+  // The batch that D1 took back has no rows. All its checks were passed, so these are the rows of the change.
+  if (written === undefined) {
+    const reads = [change.find, selectEntries(change), view];
+    const [found = [], entries = [], viewed = []] = await transact<unknown[]>(db, reads);
+    return { found: found as Found[], entries: toEntries(entries), viewed, returned: [] };
+  }
+  const [found = [], entries = [], ...results] = written;
+  const [viewed = []] = results.splice(change.removes ? 0 : statements.length, 1);
+  return { found: found as Found[], entries: toEntries(entries), viewed, returned: results.flat() };
 }
 
-/** Reads the object. Throws as `make` does for a change of this version. */
-export async function requireTarget<Row, View extends Versioned>(
+function selectEntries({ object, from, onlyIf, ...change }: Entries): SQL {
+  const [before, after] = [change.before, change.after].map((value) =>
+    value instanceof SQL ? value : sql`${JSON.stringify(value) ?? null}`,
+  );
+  return sql`select null as id, ${object} as object, ${before} as before, ${after} as after from ${from} where ${onlyIf}`;
+}
+
+/** `before` and `after` never have a secret, only its hint. */
+function insertEntries({ at, requestId, actor }: Author, change: Entries, transaction: number): SQL {
+  return sql`
+    insert into audit_log (at, transaction_id, request_id, actor, call, batch, object, before, after)
+    select cast(${at} as integer), cast(${transaction} as integer), ${requestId}, ${actor}, ${change.call}, ${change.batch ?? null}, object, before, after
+    from (${selectEntries(change)})
+    returning id, object, before, after`;
+}
+
+function toEntries(rows: readonly unknown[]): Entry[] {
+  const membersIn = (json: string | null) =>
+    json === null ? {} : membersOf(parseExactJson(json, exactNumber));
+  return (rows as EntryRow[]).map(({ before, after, ...entry }) => ({
+    ...entry,
+    before: membersIn(before),
+    after: membersIn(after),
+  }));
+}
+
+/** The rows of a table that operators change. */
+export type Kind = {
+  readonly table: SQLiteTable;
+  /** As in `No key has this id.` */
+  readonly noun: string;
+  /** SQL of what people call a row. */
+  readonly title: SQL;
+  /** SQL of the members that the audit log shows. */
+  readonly members: Readonly<Record<string, SQLWrapper>>;
+  /** SQL of what is stored of a member of `made.after`, if that is not its value. */
+  readonly stored?: Readonly<Record<string, SQL>>;
+  readonly says: Readonly<Record<string, Says>>;
+};
+
+/** One object, and how it is read. */
+export type Target<Row, View> = {
+  readonly kind: Kind;
+  readonly id: string;
+  readonly select: SQL;
+  readonly view: (row: Row) => View;
+  /** Returns the JSON text of `current` in a 412. Without it: the JSON of the view. */
+  readonly json?: (now: View) => string;
+};
+
+/** `expected` is the version that the object must have. Undefined: any. */
+export type Chosen = { readonly object: string; readonly expected?: number | undefined };
+
+export type ChangeOfRows = Pick<Entries, "call" | "batch" | "after"> &
+  Pick<Transaction, "statements" | "removes"> & {
+    /** The names of the members that change, or SQL of a JSON text. */
+    readonly before?: readonly string[] | SQL;
+    /** SQL: why a row cannot change, as in `is revoked`. Null: it can. It can read `object` and `expected`. */
+    readonly refused?: SQL;
+    /** SQL: why a row needs no change. */
+    readonly keeps?: SQL;
+  };
+
+export type Found = {
+  readonly object: string;
+  readonly title: string;
+  readonly isThere: number;
+  readonly isExpected: number;
+  readonly refused: string | null;
+  readonly keeps: string | null;
+};
+
+/** Changes those of the objects that can change. `found` has all of them, in the order in which they were chosen. */
+export async function makeEach(
+  maker: Maker,
+  { table, title, members }: Kind,
+  chosen: readonly Chosen[],
+  change: ChangeOfRows & Pick<Transaction, "view">,
+): Promise<Outcome<Found>> {
+  const { before, refused = sql`null`, keeps = sql`null` } = change;
+  const pairs = JSON.stringify(chosen.map(({ object, expected }) => [object, expected]));
+  const sent = sql`(select value ->> 0 as object, value ->> 1 as expected, key as place from json_each(${pairs})) sent`;
+  // A link has no version.
+  const hasVersions = chosen.some(({ expected }) => expected !== undefined);
+  const isExpected = hasVersions ? sql`coalesce(version = expected, true)` : sql`true`;
+  return commit<Found>(maker, {
+    ...change,
+    find: sql`
+      select object, ${table}.id is not null as "isThere", ${title} as title, ${isExpected} as "isExpected",
+        ${refused} as refused, ${keeps} as keeps
+      from ${sent} left join ${table} on ${table}.id = object order by place`,
+    object: sql`object`,
+    from: sql`${sent} join ${table} on ${table}.id = object`,
+    onlyIf: sql`${isExpected} and ${refused} is null and ${keeps} is null`,
+    before: before instanceof SQL ? before : before && jsonOf(members, before),
+  });
+}
+
+type Result<View, Returned> = {
+  /** The object after the change, or before it if the change removes it. */
+  readonly now: View;
+  /** Undefined if nothing had to change. */
+  readonly entry: Entry | undefined;
+  readonly returned: readonly Returned[];
+  says(effective?: string | null): string;
+};
+
+/** Changes one object. Throws a 404 if it does not exist, a 409 if it cannot change, and a 412 for another version. */
+export async function make<Row, View extends object, Returned = unknown>(
+  input: Maker & Pick<ChangeInput, "expected">,
+  { kind, id, select, view, ...target }: Target<Row, View>,
+  change: ChangeOfRows,
+): Promise<Result<View, Returned>> {
+  const chosen = [{ object: id, expected: input.expected }];
+  const { found, entries, viewed, returned } = await makeEach(input, kind, chosen, {
+    ...change,
+    view: select,
+  });
+  const [was] = found;
+  const [row] = viewed as Row[]; // the SQL decides the type
+  if (was === undefined || !was.isThere || row === undefined) throw missing(kind);
+  if (was.refused !== null) throw conflict(`The ${kind.noun} ${was.refused}.`);
+  const now = view(row);
+  if (!was.isExpected) throw changedMeanwhile(now, target.json?.(now) ?? JSON.stringify(now));
+  const [entry] = entries;
+  return {
+    now,
+    entry,
+    returned: returned as Returned[], // the caller names the type
+    says: (effective) => {
+      const says = saysOfEntry(kind, change.call, entry ?? { before: {}, after: membersOf(change.after) });
+      return sentencesOf([{ title: was.title, says, effective }], input.isDryRun).join("");
+    },
+  };
+}
+
+/** Creates an object. Returns undefined if there is one with this id. Throws a 409 if it cannot be created so. */
+export async function create<Row, View>(
+  maker: Maker,
+  { kind, id, select, view }: Target<Row, View>,
+  { refused = sql`null`, ...change }: Pick<ChangeOfRows, "call" | "after" | "refused" | "statements">,
+): Promise<{ readonly now: View; readonly entry: Entry } | undefined> {
+  const { found, entries, viewed } = await commit<Pick<Found, "refused">>(maker, {
+    ...change,
+    find: sql`select ${refused} as refused`,
+    object: sql`object`,
+    from: sql`(select ${id} as object)`,
+    onlyIf: sql`not exists (select 1 from ${kind.table} where id = object) and ${refused} is null`,
+    view: select,
+  });
+  const reason = found[0]?.refused ?? null;
+  if (reason !== null) throw conflict(`The ${kind.noun} ${reason}.`);
+  const [entry] = entries;
+  return entry && { now: view(viewed[0] as Row), entry }; // the SQL decides the type
+}
+
+/** What was said of an object: its title, and the rest of the sentence. */
+export type Said = {
+  readonly title: string;
+  readonly says: string;
+  readonly effective?: string | null | undefined;
+};
+
+const TITLES_SHOWN = 100;
+
+/** A line for all objects of which the same is true. Of a dry run, it says what would be then. */
+export function sentencesOf(said: readonly Said[], isDryRun = false): string[] {
+  const alike = Map.groupBy(said, ({ says, effective }) => `${says} ${effective}`);
+  return [...alike.values()].flatMap((group) => {
+    const [first, ...others] = group;
+    if (first === undefined) return [];
+    const titles = group.slice(0, TITLES_SHOWN).map(({ title }) => title);
+    const more = group.length - titles.length;
+    const each = `each of ${titles.join(", ")}${more > 0 ? ` and ${formatNumber(more)} more` : ""}`;
+    const subject = others.length === 0 ? first.title : isDryRun ? each : capital(each);
+    return `${isDryRun ? "Then " : ""}${sentenceOf(subject, first.says, first.effective)}`;
+  });
+}
+
+/** What an entry says, without its subject. */
+export function saysOfEntry(
+  { says }: Kind,
+  call: string,
+  { before, after }: Pick<Entry, "before" | "after">,
+): string {
+  return says[call]?.(before, after) ?? call;
+}
+
+/** Why the object was left as it is, for a sentence that begins with its title. */
+export function whyKept({ isThere, isExpected, refused, keeps }: Found): string {
+  if (!isThere) return "is gone";
+  return (isExpected ? (refused ?? keeps) : null) ?? CHANGED_SINCE;
+}
+
+/** Reads the object. Throws a 404, or a 412 for another version. */
+export async function requireTarget<Row, View>(
   db: Database,
-  target: Target<Row, View>,
-  expected?: number,
+  { kind, select, view }: Target<Row, View>,
 ): Promise<View> {
-  const now = viewOf(target, await db.get<Row | undefined>(target.select));
-  refuse(target, now, expected);
-  return now;
-}
-
-function viewOf<Row, View extends Versioned>(
-  { view, missing }: Target<Row, View>,
-  row: Row | undefined,
-): View {
-  if (row === undefined) throw notFound(missing);
+  const row = await db.get<Row | undefined>(select);
+  if (row === undefined) throw missing(kind);
   return view(row);
 }
 
-function refuse<Row, View extends Versioned>(
-  target: Target<Row, View>,
-  now: View,
-  expected: number | undefined,
-): void {
-  target.refuse?.(now);
-  if (expected === undefined || now.version === expected) return;
-  throw new ApiError(
+function missing({ noun }: Kind): ApiError {
+  return notFound(`No ${noun} has this id.`);
+}
+
+function changedMeanwhile(now: object, current: string): ApiError {
+  return new ApiError(
     "changed_meanwhile",
     "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
-    { headers: { ETag: toEtag(now) }, members: { current: target.json?.(now) ?? JSON.stringify(now) } },
+    { headers: { ETag: toEtag(now as { version: number }) }, members: { current } }, // a version was expected
   );
 }
 
-/** A change that would leave a key without a limit violates this constraint of the schema. */
-const LIMITS_OF_KEYS = "plans_limits_of_keys";
-
-/** Awaits the change. Throws a 409 with this message if the change would leave a key without a limit. */
-export async function conflictOnMissingLimit<T>(message: string, change: Promise<T>): Promise<T> {
-  try {
-    return await change;
-  } catch (thrown) {
-    if (isRefusedBy(LIMITS_OF_KEYS, thrown)) throw conflict(message);
-    throw thrown;
-  }
-}
-
-/** Returns SQL that reads these members of the row as JSON text. */
-export function selectMembers(
+/** SQL of a JSON object of these members, of a row in scope. */
+export function jsonOf(
   members: Readonly<Record<string, SQLWrapper>>,
-  row: SQL,
   names: readonly string[] = Object.keys(members),
 ): SQL {
   const named = Object.entries(members).filter(([name]) => names.includes(name));
   const pairs = named.map(([name, value]) => sql`${name}, ${value}`);
-  return sql`(select json_object(${sql.join(pairs, sql`, `)}) from ${row})`;
+  return sql`json_object(${sql.join(pairs, sql`, `)})`;
 }
 
 /** A value or SQL for each member. An undefined value changes nothing. */
 type Values<Table extends SQLiteTable> = { readonly [Member in keyof Table["$inferInsert"]]?: unknown };
 
 export function insertRow<Table extends SQLiteTable>(table: Table, values: Values<Table>): Conditional {
-  const entries = entriesOf(table, values);
+  const entries = entriesIn(table, values);
   const columns = entries.map(({ column }) => column);
   const row = entries.map(({ value }) => value);
   return { head: sql`insert into ${table} (${sql.join(columns, sql`, `)}) select ${sql.join(row, sql`, `)}` };
 }
 
-/** Sets the values and raises the version. */
-export function updateRow<Table extends SQLiteTable>(
-  table: Table,
-  id: string,
-  values: Values<Table>,
-): Conditional {
-  const assignments = entriesOf(table, values).map(({ column, value }) => sql`${column} = ${value}`);
-  const head = sql`update ${table} set ${sql.join([...assignments, sql`version = version + 1`], sql`, `)}`;
-  return { head, where: sql`id = ${id}` };
+/** The version of an object that the change inserts. */
+export function versionOf(made: Made): SQL {
+  return sql`(select id from ${made})`;
 }
 
-function entriesOf(table: SQLiteTable, values: Readonly<Record<string, unknown>>) {
+/** Stores these members of the entries in the rows, and further values, with the version. */
+export function updateRows<Table extends SQLiteTable>(
+  { table, stored = {} }: Pick<Kind, "stored"> & { readonly table: Table },
+  made: Made,
+  names: readonly string[],
+  values: Values<Table> = {},
+): Conditional {
+  const members = names.map((name) => [name, stored[name] ?? sql`made.after ->> ${name}`]);
+  const entries = entriesIn(table, { ...Object.fromEntries(members), ...values, version: sql`made.id` });
+  const assignments = entries.map(({ column, value }) => sql`${column} = ${value}`);
+  return {
+    head: sql`update ${table} set ${sql.join(assignments, sql`, `)} from ${made} made`,
+    where: sql`${table}.id = made.object`,
+  };
+}
+
+function entriesIn(table: SQLiteTable, values: Readonly<Record<string, unknown>>) {
   return Object.entries(getTableColumns(table)).flatMap(([member, { name }]) =>
     values[member] === undefined ? [] : [{ column: sql.identifier(name), value: sql`${values[member]}` }],
   );

@@ -10,6 +10,7 @@ export const ENTRY = {
   objectName: "Backend of Pet Shop",
   before: { requestsPerMinute: null },
   after: { requestsPerMinute: 600 },
+  batch: null,
   undoable: true,
 } as const;
 

@@ -26,14 +26,20 @@ export async function deleteExpiredRows(env: DatabaseEnv, nowMs: number): Promis
     ["order_changes", ORDER_CHANGES_RETENTION_DAYS, deleteOrderChanges],
     // An old alert was delivered or given up. An alert is pending for so long only without a webhook.
     ["alerts", ALERTS_RETENTION_DAYS, deleteRows("id", "at")],
-    // A trigger protects the rows of the last day by D1's clock. One such row would refuse the whole batch.
-    ["audit_log", retentionDays.audit, deleteRows("id", "at", sql`at <= unixepoch() - 86400`)],
+    // A trigger protects the rows of the last day by D1's clock. One such row would refuse the whole batch. The
+    // last row stays, so that no id comes twice: versions are ids (ADR-35).
+    [
+      "audit_log",
+      retentionDays.audit,
+      deleteRows("id", "at", sql`at <= unixepoch() - 86400 and id < (select max(id) from audit_log)`),
+    ],
     // By the planned end: a live ban, and a ban that the next ban would double, stay.
     ["bans", retentionDays.bans, deleteRows("id", "ends_at")],
     ["console_sessions", 0, deleteRows("id_hash", "ends_at")],
     ["owner_links", 0, deleteRows("id", "ends_at")],
     ["cancelled_orders", retentionDays.cancelledOrders, deleteCancelledOrders],
     ["loads", LOADS_RETENTION_DAYS, deleteRows("id", "at")],
+    ["removed_orders", LOADS_RETENTION_DAYS, deleteRows("id", "at")],
     ["key_secrets", SECRETS_RETENTION_DAYS, deleteRows("hash", "expires_at", HAS_NEWER_SECRET)],
     ["usage", retentionDays.usage, deleteRows("day, key_id", "day")],
     ["past_owners", retentionDays.usage, deleteRows("key_id, until_day", "until_day")],

@@ -13,7 +13,7 @@ export const plans = sqliteTable("plans", {
   keyCount: integer("key_count").notNull().default(0),
   keysWithoutMinuteLimit: integer("keys_without_minute_limit").notNull().default(0),
   keysWithoutDayLimit: integer("keys_without_day_limit").notNull().default(0),
-  version: integer().notNull().default(1),
+  version: integer().notNull().default(0),
 });
 
 export const apiKeys = sqliteTable("api_keys", {
@@ -33,13 +33,13 @@ export const apiKeys = sqliteTable("api_keys", {
   status: text({ enum: KEY_STATUSES }).notNull().default("active"),
   mayCancel: integer("may_cancel", { mode: "boolean" }).notNull().default(true),
   expiresAt: integer("expires_at"),
-  version: integer().notNull().default(1),
   createdAt: integer("created_at").notNull(),
   firstUsedAt: integer("first_used_at"),
   location: text({ enum: LOCATIONS }),
   bannedUntil: integer("banned_until"),
   banReason: text("ban_reason"),
   pardonedBanId: text("pardoned_ban_id"),
+  version: integer().notNull().default(0),
 });
 
 export const keySecrets = sqliteTable("key_secrets", {
@@ -63,7 +63,7 @@ export const orders = sqliteTable("orders", {
   shipDate: text("ship_date"),
   complete: integer({ mode: "boolean" }),
   status: text({ enum: ORDER_STATUSES }).notNull().default("pending"),
-  version: integer().notNull().default(1),
+  version: integer().notNull().default(0),
 });
 
 export const bans = sqliteTable("bans", {
@@ -100,6 +100,8 @@ export const auditLog = sqliteTable("audit_log", {
   object: text().notNull(),
   before: text(),
   after: text(),
+  batch: text(),
+  transactionId: integer("transaction_id"),
 });
 
 export const consoleSessions = sqliteTable("console_sessions", {

@@ -59,16 +59,6 @@ export const AUDIT_CALLS = [
 
 export type AuditCall = (typeof AUDIT_CALLS)[number];
 
-/** An undo brings back the members that the change had. A load is undone, too, as a whole. */
-export const UNDOABLE_CALLS: readonly string[] = [
-  "keys.update",
-  "plans.update",
-  "orders.update",
-  "orders.ship",
-];
-/** One request makes such a change to several objects. */
-export const TOGETHER_CALLS: readonly string[] = ["keys.update", "orders.ship"];
-
 /** Cloudflare's location hints for Durable Objects. */
 export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 

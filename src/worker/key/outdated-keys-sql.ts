@@ -1,6 +1,6 @@
 /** D1: the keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
 import { type SQL, sql } from "drizzle-orm";
-import type { Database, Statement } from "../db/database.ts";
+import type { Conditional, Database } from "../db/database.ts";
 import type { Location } from "./key.ts";
 
 export type KeysToRefresh =
@@ -39,10 +39,12 @@ export async function deleteRefreshedKeys(db: Database, refreshed: readonly Outd
 }
 
 /** Marks keys as outdated, also without a limiter: a restored database may have forgotten the limiter. */
-export function markOutdated(keys: KeysToRefresh): Statement {
-  return sql`
-    insert into outdated_keys (key_id) select k.id from api_keys k where ${isAmong(keys)}
-    on conflict do update set token = excluded.token`;
+export function markOutdated(keys: KeysToRefresh): Conditional {
+  return {
+    head: sql`insert into outdated_keys (key_id) select k.id from api_keys k`,
+    where: isAmong(keys),
+    tail: sql`on conflict do update set token = excluded.token`,
+  };
 }
 
 type KeyUse = { readonly id: string; readonly firstUsedAt: string | null };

@@ -11,6 +11,7 @@ const NOT_SAVED = [
   "alert_receivers",
   "alerts",
   "loads",
+  "removed_orders",
   "console_sessions",
   "order_changes",
   "outdated_keys",

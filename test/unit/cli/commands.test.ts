@@ -51,12 +51,6 @@ const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
   '{"id":9223372036854775807,"petId":9007199254740993,"quantity":2,"shipDate":null,"complete":true,"status":"pending"}';
 const FIGURES = { admitted: 40, refused: 2, refusedWhileBanned: 1 };
-const BAN = {
-  keyName: "acme",
-  startedAt: "2026-11-20T12:10:00Z",
-  endsAt: "2026-11-20T14:10:00Z",
-  reason: "flood",
-};
 const ENTRY = { at: "2026", actor: "ada", call: "keys.update" };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",
@@ -65,141 +59,47 @@ const RANGE = {
   unreachable: [],
   total: { keyCount: 1, ...FIGURES },
 };
-/** The command line, the request, its body, the answer, and what is printed. */
-const CHANGES: readonly [string, string, object | undefined, object | string, string][] = [
+/** The command line, the request, its body, and what the answer has beside its sentence. */
+const CHANGES: readonly [string, string, object | undefined, object?, string?][] = [
   [
     "keys create --name Paws --plan pro --owner Ada --expires-at 30d",
     "POST /admin/keys",
     { name: "Paws", plan: "pro", ownerName: "Ada", expiresAt: "30d" },
     { ...KEY, key: SECRET },
-    `Paws (${ID}) is created on plan Pro, with 600 requests a minute and 10,000 a day.\n\nThe key, shown only now:\n\n  ${SECRET}`,
+    `\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
   [
     `keys update ${ID} --owner none --per-day none --plan free`,
     `PATCH /admin/keys/${ID}`,
     { plan: "free", ownerName: null, requestsPerDay: null },
-    { ...CHANGED, plan: "free", ownerName: null },
-    "Paws is changed: owner name none, plan Free, requests per day none.",
   ],
-  [
-    `keys update ${ID} --plan free`,
-    `PATCH /admin/keys/${ID}`,
-    { plan: "free" },
-    {
-      ...{ ...CHANGED, plan: "free", requestsPerMinute: 5_000 },
-      temporaryLimits: { requestsPerMinute: null, requestsPerDay: 7, until: "2026-11-23T00:00:00Z" },
-    },
-    "Paws is changed: plan Free. The key keeps limits of its own: requests per minute 5,000. The key keeps temporary limits: requests per day 7, until 23 Nov 2026, 00:00 UTC.",
-  ],
-  [
-    `keys disable ${ID}`,
-    `PATCH /admin/keys/${ID}`,
-    { disabled: true },
-    { ...CHANGED, status: "disabled", effective: "within minutes" },
-    "Paws is disabled. It takes effect within minutes.",
-  ],
-  [
-    `keys disable ${ID} ${OTHER_ID}`,
-    "POST /admin/keys/disable",
-    { ids: [ID, OTHER_ID] },
-    {
-      changed: [{ id: ID, name: "Paws", was: "active", effective: "immediately" }],
-      unchanged: [{ id: OTHER_ID, name: "Claws", reason: "is disabled already" }],
-    },
-    "Paws is disabled.\nUnchanged: Claws is disabled already.",
-  ],
-  [
-    "keys plan --owner Zoo --plan pro",
-    "POST /admin/keys/plan",
-    { plan: "pro", owner: "Zoo" },
-    { changed: [{ id: ID, name: "Paws", was: "free", effective: "within minutes" }], unchanged: [] },
-    "Paws is changed: plan Free → Pro. It takes effect within minutes.",
-  ],
-  [
-    "keys revoke --owner Zoo --yes",
-    "POST /admin/keys/revoke",
-    { owner: "Zoo" },
-    { changed: [{ id: ID, name: "Paws", was: "active", effective: "immediately" }], unchanged: [] },
-    "Paws is revoked.",
-  ],
+  [`keys disable ${ID}`, `PATCH /admin/keys/${ID}`, { disabled: true }],
+  [`keys disable ${ID} ${OTHER_ID}`, "POST /admin/keys/disable", { ids: [ID, OTHER_ID] }],
+  ["keys plan --owner Zoo --plan pro", "POST /admin/keys/plan", { plan: "pro", owner: "Zoo" }],
+  ["keys revoke --owner Zoo --yes", "POST /admin/keys/revoke", { owner: "Zoo" }],
   [
     `keys limit ${ID} --per-minute 1000 --days 3`,
     `POST /admin/keys/${ID}/temporary-limits`,
     { requestsPerMinute: 1_000, days: 3 },
-    {
-      ...CHANGED,
-      temporaryLimits: { requestsPerMinute: 1_000, requestsPerDay: null, until: "2026-11-23T00:00:00Z" },
-    },
-    "Paws has temporary limits until 23 Nov 2026, 00:00 UTC: requests per minute 1,000.",
   ],
-  [
-    `keys rotate ${ID} --grace 24h`,
-    `POST /admin/keys/${ID}/rotate`,
-    { graceSeconds: 86_400 },
-    { ...CHANGED, secrets: [{ hint: "sok_eg…yhjA", expiresAt: "2026-11-21T10:00:00Z" }], key: SECRET },
-    `Paws has a new secret; old secrets end 21 Nov 2026, 10:00 UTC.\n\nThe key, shown only now:\n\n  ${SECRET}`,
-  ],
-  [
-    "audit undo 118",
-    "POST /admin/audit/118/undo",
-    {},
-    { call: "plans.update", undone: ["pro"], left: [], load: null },
-    "Audit 118 is undone for pro.",
-  ],
-  [
-    "audit undo 118 --together",
-    "POST /admin/audit/118/undo",
-    { together: true },
-    { call: "orders.ship", undone: ["7", "8"], left: ["9"], effective: null, load: null },
-    "Audit 118 is undone for 7, 8; left as they are now: 9.",
-  ],
-  [
-    "audit undo 118 --together",
-    "POST /admin/audit/118/undo",
-    { together: true },
-    {
-      ...{ call: "orders.ship", undone: Array.from({ length: 500 }, (_, i) => String(i)) },
-      ...{ left: ["900"], effective: null, load: null },
-    },
-    "Audit 118 is undone for 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 490 more; left as they are now: 900.",
-  ],
-  [
-    "audit undo 119",
-    "POST /admin/audit/119/undo",
-    {},
-    {
-      ...{ call: "orders.load", undone: [], left: ["7", "8"], effective: null },
-      load: { restored: 4_000, removed: 12, changed: 2, waiting: 1_000 },
-    },
-    "Audit 119 is undone: 4,000 orders as before, 12 deleted, 2 left as they are now (7, 8), 1,000 still loaded: undo again.",
-  ],
-  [
-    "keys refresh --all",
-    "POST /admin/keys/refresh",
-    undefined,
-    { outdated: 19_500 },
-    "All keys are refreshed. 19,500 keys follow within minutes.",
-  ],
+  [`keys rotate ${ID} --grace 24h`, `POST /admin/keys/${ID}/rotate`, { graceSeconds: 86_400 }],
+  ["audit undo 118", "POST /admin/audit/118/undo", {}],
+  ["audit undo 118 --together", "POST /admin/audit/118/undo", { together: true }],
+  ["keys refresh --all", "POST /admin/keys/refresh", undefined],
   [
     `bans set ${ID} --for 2h --reason flood`,
     `PUT /admin/keys/${ID}/ban`,
     { seconds: 7_200, reason: "flood" },
-    { ban: BAN, replaced: [{ ...BAN, endsAt: "2026-11-21T00:00:00Z" }], effective: "immediately" },
-    "acme is banned until 20 Nov 2026, 14:10 UTC, in place of a ban until 21 Nov 2026, 00:00 UTC: flood.",
   ],
   [
     "plans set pro --per-minute none --per-day 5 --yes",
     "PATCH /admin/plans/pro",
     { requestsPerMinute: null, requestsPerDay: 5 },
-    { id: "pro", requestsPerMinute: null, requestsPerDay: 5, effective: "immediately" },
-    "Plan pro is changed: requests per minute none, requests per day 5.",
   ],
   [
     "orders set-status -5 pending --allow-backwards",
     "PATCH /admin/orders/-5",
     { status: "pending", allowBackwards: true },
-    ORDER,
-    "Order -5 is changed: status pending.",
   ],
 ];
 
@@ -306,9 +206,9 @@ const READS: readonly [string, string, object | string, RegExp][] = [
 ];
 
 describe("a command that changes something", () => {
-  it.for(CHANGES)("%s", async ([line, request, body, answer, printed], { expect }) => {
-    const { code, out, err } = await runLine(line, answer);
-    expect([code, err, out]).toEqual([0, "", `${printed}\n`]);
+  it.for(CHANGES)("%s", async ([line, request, body, answer, secret = ""], { expect }) => {
+    const { code, out, err } = await runLine(line, { ...answer, says: "Paws is changed\u0007." });
+    expect([code, err, out]).toEqual([0, "", `Paws is changed\\u0007.${secret}\n`]);
     expect(sent.map((each) => each.line)).toEqual([request]);
     expect(sent[0]?.body).toBe(body === undefined ? "" : JSON.stringify(body));
   });
@@ -574,7 +474,7 @@ describe("orders export", () => {
 
 it("audit undo --dry-run asks what the undo would do, and says that it did nothing", async ({ expect }) => {
   const { err } = await runLine("audit undo 118 --dry-run", {
-    ...{ call: "plans.update", undone: ["pro"], left: [], load: null },
+    says: "Then plan Pro is changed.",
   });
   expect([sent[0]?.line, err]).toEqual([
     "POST /admin/audit/118/undo?dry-run=true",
@@ -637,14 +537,13 @@ describe("orders load", () => {
 });
 
 describe("orders ship", () => {
-  const answer = { shipped: ["5"], unchanged: [{ id: "6", status: "delivered" }], missing: [] };
+  const answer = { shipped: ["5"], unchanged: [], missing: [], says: "1 order shipped." };
   const bodies = () => sent.map(({ line, body }) => [line, JSON.parse(body).ids]);
 
   it("ships the orders that are named, and says which were not", async ({ expect }) => {
     const missing = ["-9223372036854775808"];
     const { code, out, err } = await runLine("orders ship 5 6 -9223372036854775808", { ...answer, missing });
-    expect([code, out]).toEqual([1, "1 order shipped. Order 6 was delivered before.\n"]);
-    expect(err).toEqual(expect.stringContaining(`error: No order has these ids: ${missing}.`));
+    expect([code, out, err]).toEqual([1, "1 order shipped.\n", "error: No order has 1 of the ids.\n"]);
     expect(bodies()).toEqual([["POST /admin/orders/ship", ["5", "6", ...missing]]]);
   });
 
@@ -653,6 +552,9 @@ describe("orders ship", () => {
     const input = `\ufeff${ids.join("\r\n")}\r\n\r\n`;
     const { code } = await run(["orders", "ship", "--file", "-"], [answer, answer], { input });
     expect([code, bodies().map(([, each]) => each)]).toEqual([0, [ids.slice(0, 500), ids.slice(500)]]);
+    // They are undone together.
+    const [first, second] = sent.map(({ body }) => JSON.parse(body).shipment);
+    expect([first, second]).toEqual([expect.stringMatching(/^.{36}$/), first]);
   });
 
   it.for([
@@ -749,12 +651,11 @@ describe("a dangerous command", () => {
     const found = {
       changed: [{ id: ID, name: "Paws", was: "active", effective: null }],
       unchanged: [{ id: OTHER_ID, name: "Claws", reason: "is revoked, which is permanent" }],
+      says: "Then Paws is revoked.\nUnchanged: Claws is revoked, which is permanent.",
     };
     const line = "keys revoke --owner Zoo".split(" ");
     const declined = await run(line, [found], { input: "y\n", isInteractive: true });
-    expect(declined.err).toMatch(
-      /Paws: status active → revoked\nUnchanged: Claws .*\nRequests of these keys .*: /,
-    );
+    expect(declined.err).toMatch(/Then Paws is revoked\.\nUnchanged: Claws .*\nRequests of these keys .*: /);
     expect(sent.map((each) => each.line)).toEqual(["POST /admin/keys/revoke?dry-run=true"]);
     await run(line, [found, { changed: [], unchanged: [] }], { input: "yes\n", isInteractive: true });
     expect(sent.at(-1)).toMatchObject({
@@ -764,11 +665,15 @@ describe("a dangerous command", () => {
   });
 
   it("changes nothing in a dry run, of one key too", async ({ expect }) => {
-    const found = { changed: [{ id: ID, name: "Paws", was: "active", effective: null }], unchanged: [] };
+    const found = {
+      changed: [{ id: ID, name: "Paws", was: "active", effective: null }],
+      unchanged: [],
+      says: "Then so.",
+    };
     for (const line of [`keys revoke ${ID} --dry-run`, `keys disable ${ID} --dry-run`])
       expect(await run(line.split(" "), [found])).toMatchObject({
         code: 0,
-        out: expect.stringMatching(/^Paws: status active → /),
+        out: "Then so.\n",
       });
     expect(sent.map((each) => each.line.replace(/revoke|disable/, "x"))).toEqual(
       Array(2).fill("POST /admin/keys/x?dry-run=true"),

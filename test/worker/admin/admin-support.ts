@@ -17,13 +17,13 @@ export type Answer = {
 export type Operator = (method: string, path: string, body?: unknown, ifMatch?: string) => Promise<Answer>;
 
 /** Calls /admin with the admin token. A string body is sent unchanged, anything else as JSON. */
-export function operatorOf(app: App): Operator {
+export function operatorOf(app: App, name = "mo"): Operator {
   return async (method, path, body, ifMatch) => {
     const response = await app(`/admin${path}`, {
       method,
       headers: {
         Authorization: `Bearer ${env.ADMIN_TOKEN}`,
-        "X-Operator": "mo",
+        "X-Operator": name,
         ...(ifMatch === undefined ? {} : { "If-Match": ifMatch }),
       },
       ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),

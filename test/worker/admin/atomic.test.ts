@@ -38,8 +38,20 @@ describe("a change that is written after another one", () => {
   });
 });
 
-describe("a change that would leave the key without a limit, because of another change before it", () => {
-  it("is a conflict, and leaves no audit row", async ({ expect }) => {
+describe("a change that would leave the key without a limit", () => {
+  it("is a conflict", async ({ expect }) => {
+    const { id } = await createKey();
+    for (const refused of [
+      await operator("POST", "/keys", { name: "e", plan: "enterprise", requestsPerDay: 5 }),
+      await operator("PATCH", `/keys/${id}`, { plan: "enterprise" }),
+    ])
+      expect(refused).toMatchObject({
+        status: 409,
+        body: { message: "The key needs limits of its own, as plan Enterprise has none." },
+      });
+  });
+
+  it("because of another change before it, is a conflict, and leaves no audit row", async ({ expect }) => {
     const { id } = await createKey({ plan: "pro", perMinute: 5, perDay: 5 });
     const giveUp = { requestsPerMinute: null, requestsPerDay: null };
     const late = writingAfter(() => operator("PATCH", `/keys/${id}`, giveUp));
@@ -85,7 +97,10 @@ describe("rotations", () => {
     for (const secret of [key, rotated?.body.key ?? ""])
       expect((await app(LIST, { key: secret })).status).toBe(200);
     const refused = answers.find(({ status }) => status === 412);
-    expect(refused?.body).toMatchObject({ code: "changed_meanwhile", current: { id, version: 2 } });
+    expect(refused?.body).toMatchObject({
+      code: "changed_meanwhile",
+      current: { id, version: rotated?.body.version },
+    });
   });
 
   it("of a key that is expired, disabled or revoked: only of the disabled key", async ({ expect }) => {

@@ -13,7 +13,7 @@ const CHANGES = 24;
 /** 2^53 + 1, which a JavaScript number rounds. */
 const LONG = "9007199254740993";
 
-const operators = [startApp(), startApp(), startApp()].map(operatorOf);
+const operators = [startApp(), startApp(), startApp()].map((each) => operatorOf(each));
 const [operator] = operators as [Operator, ...Operator[]];
 
 type Members = Record<string, unknown>;

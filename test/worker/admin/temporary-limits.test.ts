@@ -31,7 +31,7 @@ describe("temporary limits", () => {
     expect((await app(LIST, { key })).status).toBe(200);
     expect((await app(LIST, { key })).status).toBe(429);
     const { status, body, etag } = await limit(id, { requestsPerMinute: 2, reason: "a launch" });
-    expect([status, etag]).toEqual([200, '"2"']);
+    expect([status, etag]).toEqual([200, `"${body.version}"`]);
     expect(body).toMatchObject({
       effective: "immediately",
       limits: { requestsPerMinute: 2, requestsPerDay: 10_000 },
@@ -94,9 +94,10 @@ describe("temporary limits", () => {
     const { body } = await limit(id, { requestsPerMinute: 600, days: 366 });
     expect(body).toMatchObject({ temporaryLimits: { until: "2036-01-02T00:00:00Z" } });
     expect(await limitsSeenBy(key)).toBe(policy(600, 10_000));
-    expect((await end(id)).body).toMatchObject({ temporaryLimits: null, version: 4 });
+    const { version, ...ended } = (await end(id)).body;
+    expect(ended).toMatchObject({ temporaryLimits: null });
     expect(await limitsSeenBy(key)).toBe(policy(300, 10_000));
-    expect((await end(id)).body).toMatchObject({ version: 4 });
+    expect((await end(id)).body).toMatchObject({ version });
     const { audit } = (await operator("GET", `/audit?object=${id}`)).body;
     expect(audit).toMatchObject([
       { call: "keys.end_temporary_limits", before: { temporaryLimits: { requestsPerMinute: 600 } } },

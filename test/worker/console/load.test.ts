@@ -74,7 +74,7 @@ describe("the page that loads orders", () => {
     form.set("file", new File([["id,quantity", ...rows].join("\n")], "wrong.csv"));
     const asked = formOn(await (await post("/console/orders/load", form)).text(), "Undo");
     const preview = await (await post(asked.path, asked.fields)).text();
-    expect(preview).toContain("the load is undone: 1 order as before, 2,500 deleted.");
+    expect(preview).toContain("the load of wrong.csv is undone: 1 order as before, 2,500 deleted.");
     expect(await stored()).not.toEqual(before);
     const undo = formOn(preview, "Undo");
     expect(await (await post(undo.path, undo.fields)).text()).toContain("1 order as before, 2,500 deleted.");

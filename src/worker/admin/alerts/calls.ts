@@ -4,6 +4,11 @@ import { columnsOf } from "../http/csv.ts";
 import { alertPage, alertQuery, alertView, sentAlert } from "./schema.ts";
 import { findAlerts, sendAgain, sendTestAlert } from "./service.ts";
 
+const SENT = {
+  ...{ at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null },
+  says: "The receiver accepted the alert: status 200.",
+};
+
 export const alertCalls = {
   list: call({
     id: "alerts.list",
@@ -62,7 +67,7 @@ export const alertCalls = {
     description:
       "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the time of the next attempt as it is. A receiver that accepts it gets the others again, too.",
     answer: sentAlert,
-    example: { answer: { at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null } },
+    example: { answer: SENT },
     conflict: "No webhook is configured.",
 
     run: ({ env, id }) => sendAgain(env, id),
@@ -75,7 +80,7 @@ export const alertCalls = {
     description:
       "At once, and once. The answer says what the receiver answered. A receiver that was off, because it answered 410, or asked to wait, gets alerts again if it accepts the test alert.",
     answer: sentAlert,
-    example: { answer: { at: "2026-11-21T10:42:01Z", delivered: true, status: 200, error: null } },
+    example: { answer: SENT },
     conflict: "No webhook is configured.",
 
     run: ({ env, author }) => sendTestAlert(env, author.actor),

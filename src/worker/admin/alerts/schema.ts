@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/alerts`. */
 import * as v from "valibot";
 import { ALERT_STATES, RECEIVER_STATES, STORED_ALERT_TYPES } from "../../db/values.ts";
-import { count, dateTime, described, next } from "../http/answer-schemas.ts";
+import { count, dateTime, described, next, says } from "../http/answer-schemas.ts";
 import { format, oneOf, paging } from "../http/schemas.ts";
 
 export const alertQuery = v.strictObject({
@@ -63,4 +63,6 @@ export const sentAlert = v.strictObject({
   delivered: v.boolean(),
   status: described(v.nullable(count), "The status of the webhook's answer. Null: no answer came."),
   error: described(v.nullable(v.string()), "Why it was not delivered."),
+  says,
 });
+export type SentAlert = v.InferOutput<typeof sentAlert>;

@@ -10,7 +10,7 @@ import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { addressOf, type Delivery, deliver, deliverTest } from "./deliver.ts";
 import { attemptAt, viewOf } from "./receiver.ts";
-import type { alertPage, alertQuery } from "./schema.ts";
+import type { alertPage, alertQuery, SentAlert } from "./schema.ts";
 import { type AlertRow, findAlert, type ReceiverRow, selectAlerts, selectReceiver } from "./sql.ts";
 
 /** Stores the alerts of keys that expire soon. Runs every hour. */
@@ -47,18 +47,27 @@ export async function findAlerts(
 }
 
 /** Sends a stored alert now. The time of its next attempt stays as it is. */
-export async function sendAgain(env: Bindings, id: string): Promise<Delivery> {
+export async function sendAgain(env: Bindings, id: string): Promise<SentAlert> {
   const webhook = requireWebhook(env);
   const db = openDatabase(env.DB);
   const alert = await findAlert(db, id);
   if (alert === undefined) throw notFound("No alert has this id.");
-  return (await deliver(db, webhook, alert, settingsOf(env).consoleUrl, "by hand")).sent;
+  return said((await deliver(db, webhook, alert, settingsOf(env).consoleUrl, "by hand")).sent);
 }
 
 /** Sends a test alert now. */
-export async function sendTestAlert(env: Bindings, actor: string): Promise<Delivery> {
+export async function sendTestAlert(env: Bindings, actor: string): Promise<SentAlert> {
   const webhook = requireWebhook(env);
-  return (await deliverTest(openDatabase(env.DB), webhook, actor)).sent;
+  return said((await deliverTest(openDatabase(env.DB), webhook, actor)).sent);
+}
+
+function said(delivery: Delivery): SentAlert {
+  const { status, error } = delivery;
+  const says =
+    error === null
+      ? `The receiver accepted the alert: status ${status}.`
+      : `The receiver did not accept the alert: ${error}.`;
+  return { ...delivery, says };
 }
 
 function requireWebhook(env: Bindings): Webhook {

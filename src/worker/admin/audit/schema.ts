@@ -9,6 +9,9 @@ export const auditQuery = v.strictObject({
   actor: v.optional(described(soughtText, "The name of the operator who made the change.")),
   call: v.optional(described(oneOf(AUDIT_CALLS), "The change, by the id of its call.")),
   object: v.optional(described(v.string(), "The id of the key, plan, order or link that changed.")),
+  batch: v.optional(
+    described(soughtText, "What the entries of several keys, a shipment or a load have in common."),
+  ),
   ...range,
   ...paging,
   format,
@@ -24,9 +27,13 @@ export const auditView = v.strictObject({
   objectName: described(v.nullable(v.string()), "The name of the key, as it is now. Null: no key."),
   before: described(v.unknown(), "The changed members as they were. Null: none."),
   after: described(v.unknown(), "The changed members as they became. Null: none."),
+  batch: described(
+    v.nullable(v.string()),
+    "What the entries of one change have in common: of several keys, a shipment or a load. Null: it is of one object.",
+  ),
   undoable: described(
     v.boolean(),
-    "Whether the audit log knows no reason against an undo: the kind of the change, or a later change.",
+    "Whether an undo of this entry works: nothing has changed its object since, and the object can be so again.",
   ),
 });
 export type AuditView = v.InferOutput<typeof auditView>;

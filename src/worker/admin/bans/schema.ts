@@ -1,7 +1,7 @@
 /** Bodies, queries and answers of `/admin/bans` and `/admin/keys/{id}/ban`. */
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
-import { count, dateTime, described, effective, next, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, effective, next, says, version } from "../http/answer-schemas.ts";
 import { format, oneOf, paging, wholeNumber } from "../http/schemas.ts";
 import { shortText, soughtText } from "../http/text-schemas.ts";
 
@@ -44,9 +44,10 @@ export const listedBan = v.strictObject({
 });
 export type ListedBan = v.InferOutput<typeof listedBan>;
 export const banPage = v.strictObject({ bans: v.array(listedBan), next });
-export const banSet = v.strictObject({ version, ban: banView, replaced: v.array(banView), effective });
+export const banSet = v.strictObject({ version, ban: banView, replaced: v.array(banView), effective, says });
 export const banLifted = v.strictObject({
   version,
   lifted: described(v.nullable(banView), "The ban that would have ended last. Null: no ban was live."),
   effective,
+  says,
 });

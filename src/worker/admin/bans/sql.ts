@@ -4,7 +4,7 @@ import type { Author } from "../../context.ts";
 import { type Conditional, type Database, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
 import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
-import { updateRow } from "../change.ts";
+import { type Made, updateRows } from "../change.ts";
 import type { BanView } from "./schema.ts";
 
 export type BanRow = typeof bans.$inferSelect;
@@ -21,6 +21,7 @@ export function replaceLiveBans(
   keyId: string,
   ban: Pick<BanRow, "endsAt" | "reason"> | null,
   { at, actor }: Author,
+  made: Made,
 ): Conditional[] {
   const live = ofKeyAndLive(keyId, at);
   const values = {
@@ -30,7 +31,7 @@ export function replaceLiveBans(
       select id from bans where ${live} and cause = 'strikes' order by started_at desc limit 1), pardoned_ban_id)`,
   };
   return [
-    updateRow(apiKeys, keyId, values),
+    updateRows({ table: apiKeys }, made, [], values),
     // The ban may have begun by a clock that is ahead of this one.
     {
       head: sql`update bans set lifted_at = max(started_at, ${at}), lifted_by = ${actor}`,

@@ -14,7 +14,10 @@ export const keyBanCalls = {
     answer: banSet,
     example: {
       body: { seconds: 3600, reason: "Sends each order twice." },
-      answer: { version: 4, ban: BAN, replaced: [], effective: "immediately" },
+      answer: {
+        ...{ version: 120, ban: BAN, replaced: [], effective: "immediately" },
+        says: "Backend of Pet Shop is banned until 21 Nov 2026, 11:00 UTC: Sends each order twice.",
+      },
     },
 
     preview: previewBan,
@@ -29,9 +32,10 @@ export const keyBanCalls = {
     answer: banLifted,
     example: {
       answer: {
-        version: 5,
+        version: 121,
         lifted: { ...BAN, liftedAt: "2026-11-21T10:20:00Z", liftedBy: "mo", live: false },
         effective: "immediately",
+        says: "Backend of Pet Shop is no longer banned; the ban would have ended on 21 Nov 2026, 11:00 UTC.",
       },
     },
 

@@ -7,19 +7,12 @@ import { columnsOf } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
 import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
 import { findUsageOfKey } from "../usage/service.ts";
-import {
-  endTemporaryLimits,
-  issueKey,
-  LIMITS_LOST,
-  limitTemporarily,
-  previewTemporaryLimits,
-  REVOKED,
-  refreshKeys,
-  retireSecret,
-  revokeKey,
-  rotateKey,
-  updateKey,
-} from "./change.ts";
+import { issueKey } from "./change/create.ts";
+import { refreshAllKeys, refreshKey } from "./change/refresh.ts";
+import { revokeKey, revokeKeys } from "./change/revoke.ts";
+import { retireSecret, rotateKey } from "./change/secrets.ts";
+import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./change/temporary-limits.ts";
+import { disableKeys, enableKeys, setPlanOfKeys, updateKey } from "./change/update.ts";
 import { findKey } from "./find.ts";
 import { findKeyPage } from "./list.ts";
 import {
@@ -40,7 +33,6 @@ import {
   temporaryLimits,
   updatedKey,
 } from "./schema.ts";
-import { disableKeys, enableKeys, revokeKeys, setPlanOfKeys } from "./several/change.ts";
 import { requireKey } from "./sql.ts";
 
 const KEY: v.InferInput<typeof keyView> = {
@@ -72,14 +64,24 @@ const KEY: v.InferInput<typeof keyView> = {
 const KEY_COLUMNS = columnsOf(keyView).map((column) => (column === "secrets" ? "secrets.hint" : column));
 const SECRET = "sok_e… (60 characters)";
 
+const REVOKED = "The key is revoked, which is permanent.";
+const LIMITS_LOST = "The key would have no limit: neither its own nor its plan's.";
+
+/** The answer of a change of the key. */
+function changed<Members extends object>(says: string, members: Members) {
+  const effective = "immediately" as const;
+  return { ...KEY, version: 119, effective, says: `${KEY.name} ${says}.`, ...members };
+}
+
 const EACH_KEY =
   "All keys of the call change at once, each with an entry in the audit log. A key that cannot change is in `unchanged`. An id that no key has is a 400, and nothing changes.";
 
-function several(was: string, member: object = {}) {
+function several(was: string, says: string, member: object = {}) {
   const { id, name } = KEY;
   const answer: ChangedKeys = {
     changed: [{ id, name, was, effective: "immediately" }],
     unchanged: [],
+    says: `${name} ${says}.`,
   };
   return { body: { ids: [id], ...member }, answer };
 }
@@ -109,7 +111,11 @@ export const keyCalls = {
     answer: issuedKey,
     example: {
       body: { name: "Backend of Pet Shop", plan: "pro", ownerName: "Pet Shop" },
-      answer: { ...KEY, firstUsedAt: null, lastUsedDay: null, admittedToday: 0, version: 1, key: SECRET },
+      answer: {
+        ...{ ...KEY, firstUsedAt: null, lastUsedDay: null, admittedToday: 0 },
+        says: `${KEY.name} (${KEY.id}) is created on plan Pro, with 300 requests a minute and 10,000 a day.`,
+        key: SECRET,
+      },
     },
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
@@ -123,9 +129,11 @@ export const keyCalls = {
     description:
       "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
     answer: refreshedKeys,
-    example: { answer: { outdated: 19_500 } },
+    example: {
+      answer: { outdated: 19_500, says: "All keys are refreshed. 19,500 keys follow within minutes." },
+    },
 
-    run: ({ env, author }) => refreshKeys({ env, author }),
+    run: refreshAllKeys,
   }),
 
   refresh: call({
@@ -134,9 +142,9 @@ export const keyCalls = {
     summary: "Refresh a key: its counter reads it again",
     description: "After a change by SQL, which does not reach the counter.",
     answer: refreshedKeys,
-    example: { answer: { outdated: 0 } },
+    example: { answer: { outdated: 0, says: `${KEY.name} is refreshed.` } },
 
-    run: refreshKeys,
+    run: refreshKey,
   }),
 
   show: call({
@@ -174,7 +182,7 @@ export const keyCalls = {
     answer: updatedKey,
     example: {
       body: { plan: "business", disabled: false },
-      answer: { ...KEY, plan: "business", version: 4, effective: "immediately" },
+      answer: changed("is enabled, and is changed: plan Pro → Business", { plan: "business" }),
     },
     conflict: `${REVOKED} Or: ${LIMITS_LOST}`,
 
@@ -192,7 +200,7 @@ export const keyCalls = {
     answer: rotatedKey,
     example: {
       body: { graceSeconds: 86_400 },
-      answer: { ...KEY, version: 4, effective: "immediately", key: SECRET },
+      answer: changed("has a new secret; old secrets end 22 Nov 2026, 10:00 UTC", { key: SECRET }),
     },
     conflict: `${REVOKED} Or the key has expired.`,
 
@@ -209,13 +217,13 @@ export const keyCalls = {
     answer: updatedKey,
     example: {
       body: { requestsPerMinute: 600, days: 2, reason: "a sale" },
-      answer: {
-        ...KEY,
-        limits: { requestsPerMinute: 600, requestsPerDay: 10_000 },
-        temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2026-11-23T00:00:00Z" },
-        version: 4,
-        effective: "immediately",
-      },
+      answer: changed(
+        "has temporary limits until 23 Nov 2026, 00:00 UTC: requests per minute 600, reason a sale",
+        {
+          limits: { requestsPerMinute: 600, requestsPerDay: 10_000 },
+          temporaryLimits: { requestsPerMinute: 600, requestsPerDay: null, until: "2026-11-23T00:00:00Z" },
+        },
+      ),
     },
     conflict: REVOKED,
 
@@ -229,7 +237,7 @@ export const keyCalls = {
     summary: "End the temporary limits of a key",
     description: "The key's own limits apply again, or the plan's.",
     answer: updatedKey,
-    example: { answer: { ...KEY, version: 4, effective: "immediately" } },
+    example: { answer: changed("has its permanent limits again", {}) },
     conflict: REVOKED,
 
     run: endTemporaryLimits,
@@ -242,7 +250,7 @@ export const keyCalls = {
     description: "The other secrets of the key go on.",
     asks: "The old secret stops working at once.",
     answer: updatedKey,
-    example: { answer: { ...KEY, version: 4, effective: "immediately" } },
+    example: { answer: changed("has the old secret sok_eg…yhjA no longer", {}) },
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,
 
     run: retireSecret,
@@ -255,7 +263,7 @@ export const keyCalls = {
     description: "Permanently. Revoking a revoked key changes nothing.",
     asks: "Requests of the key are refused from now on, permanently.",
     answer: updatedKey,
-    example: { answer: { ...KEY, status: "revoked", version: 4, effective: "immediately" } },
+    example: { answer: changed("is revoked", { status: "revoked" as const }) },
 
     run: revokeKey,
   }),
@@ -268,7 +276,7 @@ export const keyCalls = {
     query: dryRun,
     body: keySelection,
     answer: changedKeys,
-    example: several("active"),
+    example: several("active", "is disabled"),
 
     run: disableKeys,
   }),
@@ -281,7 +289,7 @@ export const keyCalls = {
     query: dryRun,
     body: keySelection,
     answer: changedKeys,
-    example: several("disabled"),
+    example: several("disabled", "is enabled"),
 
     run: enableKeys,
   }),
@@ -295,7 +303,7 @@ export const keyCalls = {
     query: dryRun,
     body: keySelection,
     answer: changedKeys,
-    example: several("active"),
+    example: several("active", "is revoked"),
 
     run: revokeKeys,
   }),
@@ -308,7 +316,7 @@ export const keyCalls = {
     query: dryRun,
     body: planOfKeys,
     answer: changedKeys,
-    example: several("free", { plan: "pro" }),
+    example: several("free", "is changed: plan Free → Pro", { plan: "pro" }),
 
     run: setPlanOfKeys,
   }),

@@ -18,6 +18,7 @@ import {
   limitOrNull,
   limitsInForce,
   next,
+  says,
   version,
 } from "../http/answer-schemas.ts";
 import {
@@ -257,9 +258,9 @@ export const listedKey = v.strictObject({
 });
 export type ListedKey = v.InferOutput<typeof listedKey>;
 export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf });
-export const issuedKey = v.strictObject({ ...keyView.entries, key });
-export const refreshedKeys = v.strictObject({ outdated: v.nullable(count) });
-export const updatedKey = v.strictObject({ ...keyView.entries, effective });
+export const issuedKey = v.strictObject({ ...keyView.entries, says, key });
+export const refreshedKeys = v.strictObject({ outdated: v.nullable(count), says });
+export const updatedKey = v.strictObject({ ...keyView.entries, effective, says });
 /** Some of them change, or all, or none. */
 export const changedKeys = v.strictObject({
   changed: v.array(
@@ -274,6 +275,7 @@ export const changedKeys = v.strictObject({
     v.array(v.strictObject({ id: v.string(), name: v.string(), reason: v.string() })),
     "Keys that cannot change, or need not change.",
   ),
+  says,
 });
 export type ChangedKeys = v.InferOutput<typeof changedKeys>;
 export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });

@@ -5,8 +5,10 @@ import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
 import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
-import { requireTarget, type Target } from "../change.ts";
+import { BANS_SAY } from "../bans/says.ts";
+import { type Kind, requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
+import { KEYS_SAY } from "./says.ts";
 import type { KeyView } from "./schema.ts";
 
 type Nested = "limits" | "mayCancel" | "temporaryLimits" | "secrets";
@@ -30,12 +32,10 @@ export async function requireKey(db: Database, id: string): Promise<KeyView> {
 /** The key, with its status and limits at this time. */
 export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyView> {
   return {
-    object: id,
-    row: sql`api_keys where id = ${id}`,
-    members: AUDITED,
+    kind: KEYS,
+    id,
     select: sql`${selectKeysFrom(sql`api_keys k`, nowSeconds)} where k.id = ${id}`,
     view: toKeyView,
-    missing: "No key has this id.",
   };
 }
 
@@ -48,6 +48,15 @@ const AUDITED = {
   expiresAt: rfc3339Sql(sql`expires_at`),
   hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
 };
+
+export const KEYS = {
+  table: apiKeys,
+  noun: "key",
+  title: sql`api_keys.name`,
+  members: AUDITED,
+  stored: { expiresAt: sql`unixepoch(made.after ->> 'expiresAt')` },
+  says: { ...KEYS_SAY, ...BANS_SAY },
+} satisfies Kind;
 
 function temporaryLimitsUntil(end: SQL): SQL {
   return sql`iif(${end} is null, 'null', json_object('requestsPerMinute', temporary_requests_per_minute,

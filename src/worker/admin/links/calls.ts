@@ -5,7 +5,7 @@ import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { createLink, revokeLink } from "./change.ts";
-import { issuedLink, linkPage, linkQuery, linkView, newLink } from "./schema.ts";
+import { issuedLink, linkPage, linkQuery, type linkView, newLink, revokedLink } from "./schema.ts";
 import { listLinks, toLinkView } from "./sql.ts";
 
 const LINK: v.InferInput<typeof linkView> = {
@@ -45,7 +45,11 @@ export const linkCalls = {
     answer: issuedLink,
     example: {
       body: { owner: "Pet Shop", days: 7 },
-      answer: { ...LINK, link: "https://orders.example/owner#sol_… (44 characters)" },
+      answer: {
+        ...LINK,
+        says: `${LINK.id} is made for Pet Shop, until 28 Nov 2026, 10:00 UTC.`,
+        link: "https://orders.example/owner#sol_… (44 characters)",
+      },
     },
 
     run: createLink,
@@ -56,8 +60,8 @@ export const linkCalls = {
     route: "DELETE /links/:linkId",
     summary: "Revoke a link",
     description: "The link stops working at once.",
-    answer: linkView,
-    example: { answer: LINK },
+    answer: revokedLink,
+    example: { answer: { ...LINK, says: `${LINK.id} is revoked; it was made for Pet Shop.` } },
 
     run: revokeLink,
   }),

@@ -1,22 +1,23 @@
 /** Makes and revokes the links of owners' pages (ADR-34). */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
-import { openDatabase, render, rfc3339Sql, transact } from "../../db/database.ts";
+import { openDatabase } from "../../db/database.ts";
 import { ownerLinks } from "../../db/schema.ts";
 import { alertStatements } from "../../key/alerts.ts";
 import { hashKey, MacKeys } from "../../key/mac.ts";
 import { mintUnsignedCode } from "../../key/owner-code.ts";
 import { notFound } from "../../platform/errors.ts";
 import { formatTime } from "../../text/format.ts";
+import { sentenceOf } from "../../text/says.ts";
 import { foldCase } from "../../text/text.ts";
 import { DAY_SECONDS, rfc3339 } from "../../text/time.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
-import { audit, isAudited } from "../audit/sql.ts";
 import type { Input } from "../call.ts";
-import { type ChangeInput, insertRow } from "../change.ts";
+import { type ChangeInput, create, insertRow, make } from "../change.ts";
 import { randomBytes } from "../keys/mint.ts";
-import type { issuedLink, LinkView, newLink } from "./schema.ts";
-import { findOwner, type LinkRow, linkIdOf, toLinkView } from "./sql.ts";
+import { LINKS_SAY } from "./says.ts";
+import type { issuedLink, newLink, revokedLink } from "./schema.ts";
+import { findOwner, type LinkRow, linkIdOf, linkTarget } from "./sql.ts";
 
 export async function createLink({
   env,
@@ -42,12 +43,6 @@ export async function createLink({
     createdBy: author.actor,
     endsAt: author.at + body.days * DAY_SECONDS,
   };
-  const change = {
-    call: "links.create",
-    object: row.id,
-    after: { owner, endsAt: rfc3339(row.endsAt) },
-  } as const;
-  const isMade = isAudited(author, change);
   const endsAt = rfc3339(row.endsAt);
   const alerts = alertStatements(env, keyId, {
     id: row.id,
@@ -56,32 +51,23 @@ export async function createLink({
     says: `can be seen by its owner with a link until ${formatTime(endsAt)}. ${author.actor} made the link.`,
     data: { link: row.id, ownerEmail, endsAt, madeBy: author.actor },
   });
-  await transact(db, [
-    audit(db, author, change),
-    ...[insertRow(ownerLinks, row), ...alerts].map((statement) => render(statement, isMade)),
-  ]);
+  const created = await create({ env, author }, linkTarget(row.id), {
+    ...{ call: "links.create", after: { owner, endsAt } },
+    statements: () => [insertRow(ownerLinks, row), ...alerts],
+  });
+  if (created === undefined) throw new Error("a code was minted twice");
   if (alerts.length > 0) deliverSoon(env);
-  return { ...toLinkView(row), link: `${origin}/owner#${code}` };
+  const says = sentenceOf(row.id, LINKS_SAY["links.create"]({}, created.entry.after));
+  return { ...created.now, says, link: `${origin}/owner#${code}` };
 }
 
 /** The link stops working at once. */
-export async function revokeLink({
-  env,
-  author,
-  id,
-}: Pick<ChangeInput, "env" | "author" | "id">): Promise<LinkView> {
-  const db = openDatabase(env.DB);
-  const change = {
-    call: "links.revoke",
-    object: id,
-    before: sql`(select json_object('owner', owner, 'endsAt', ${rfc3339Sql(sql`ends_at`)}) from owner_links where id = ${id})`,
-  } as const;
-  const [, [row]] = await transact<[unknown, LinkRow]>(db, [
-    audit(db, author, change, sql`exists (select 1 from owner_links where id = ${id})`),
-    sql`
-      delete from owner_links where id = ${id} and ${isAudited(author, change)}
-      returning id, hash, owner, owner_key as ownerKey, created_at as createdAt, created_by as createdBy, ends_at as endsAt`,
-  ]);
-  if (row === undefined) throw notFound("No link has this id. It has ended, or it was revoked.");
-  return toLinkView(row);
+export async function revokeLink(
+  input: Pick<ChangeInput, "env" | "author" | "id" | "expected">,
+): Promise<v.InferOutput<typeof revokedLink>> {
+  const { now, says } = await make(input, linkTarget(input.id), {
+    ...{ call: "links.revoke", before: ["owner", "endsAt"], removes: true },
+    statements: () => [{ head: sql`delete from owner_links`, where: sql`id = ${input.id}` }],
+  });
+  return { ...now, says: says() };
 }

@@ -1,6 +1,6 @@
 /** Bodies and answers of `/admin/links`. */
 import * as v from "valibot";
-import { dateTime, described, next } from "../http/answer-schemas.ts";
+import { dateTime, described, next, says } from "../http/answer-schemas.ts";
 import { paging, wholeNumber } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
@@ -25,8 +25,10 @@ export const linkView = v.strictObject({
 });
 export type LinkView = v.InferOutput<typeof linkView>;
 
+export const revokedLink = v.strictObject({ ...linkView.entries, says });
 export const linkPage = v.strictObject({ links: v.array(linkView), next });
 export const issuedLink = v.strictObject({
   ...linkView.entries,
+  says,
   link: described(v.string(), "The address. Its part after the # is a secret."),
 });

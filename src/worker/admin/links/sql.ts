@@ -1,10 +1,12 @@
 /** D1: the links of owners' pages. */
 import { and, desc, eq, gt, sql } from "drizzle-orm";
-import type { Database } from "../../db/database.ts";
+import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { ownerLinks } from "../../db/schema.ts";
 import { foldCase } from "../../text/text.ts";
 import { rfc3339 } from "../../text/time.ts";
+import type { Kind, Target } from "../change.ts";
 import type { Position } from "../http/cursor.ts";
+import { LINKS_SAY } from "./says.ts";
 import type { LinkView } from "./schema.ts";
 
 export type LinkRow = typeof ownerLinks.$inferSelect;
@@ -26,6 +28,23 @@ export async function findLiveLink(
     .from(ownerLinks)
     .where(and(isFound, gt(ownerLinks.endsAt, nowSeconds)))
     .get();
+}
+
+export const LINKS = {
+  table: ownerLinks,
+  noun: "link",
+  title: sql`owner_links.id`,
+  members: { owner: ownerLinks.owner, endsAt: rfc3339Sql(sql`ends_at`) },
+  says: LINKS_SAY,
+} satisfies Kind;
+
+export function linkTarget(id: string): Target<LinkRow, LinkView> {
+  return {
+    ...{ kind: LINKS, id, view: toLinkView },
+    select: sql`
+      select id, hash, owner, owner_key as ownerKey, created_at as createdAt, created_by as createdBy, ends_at as endsAt
+      from owner_links where id = ${id}`,
+  };
 }
 
 export type Owner = { readonly owner: string; readonly ownerEmail: string | null; readonly keyId: string };

@@ -10,6 +10,7 @@ import {
   cancelledOrder,
   cancelledPage,
   cancelledQuery,
+  changedOrder,
   loadFigures,
   loadQuery,
   orderLoad,
@@ -27,6 +28,11 @@ const MAX_LOAD_BYTES = 2 * 1024 * 1024;
 
 const MEMBERS = { petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false };
 const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pending", version: 1 };
+
+/** SQLite wrote the JSON of the order, with all digits. */
+function withSays(json: string, says: string): string {
+  return `${json.slice(0, -1)},"says":${JSON.stringify(says)}}`;
+}
 
 type Row = Readonly<Record<string, unknown>>;
 
@@ -69,7 +75,10 @@ export const orderCalls = {
     answer: loadFigures,
     example: {
       body: [{ id: 1, ...MEMBERS, status: "pending" }],
-      answer: { inserted: 1, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
+      answer: {
+        ...{ inserted: 1, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
+        says: "Orders are loaded: 1 inserted.",
+      },
     },
 
     run: loadOrders,
@@ -85,7 +94,10 @@ export const orderCalls = {
     answer: shipment,
     example: {
       body: { ids: ["1", "2", "3"] },
-      answer: { shipped: ["1"], unchanged: [{ id: "2", status: "delivered" }], missing: ["3"] },
+      answer: {
+        ...{ shipped: ["1"], unchanged: [{ id: "2", status: "delivered" }], missing: ["3"] },
+        says: "1 order shipped. Order 2 was delivered before.",
+      },
     },
 
     run: shipOrders,
@@ -150,13 +162,19 @@ export const orderCalls = {
     summary: "Change an order",
     description: "Members that are absent stay as they are. Null removes a value.",
     body: orderUpdate,
-    answer: orderView,
-    example: { body: { status: "shipped" }, answer: { ...ORDER, status: "shipped", version: 2 } },
+    answer: changedOrder,
+    example: {
+      body: { status: "shipped" },
+      answer: {
+        ...{ ...ORDER, status: "shipped", version: 123 },
+        says: "Order 1 is changed: status pending → shipped.",
+      },
+    },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
     run: async (input) => {
-      const { json, version } = await updateOrder(input);
-      return new RawText(json, version);
+      const { json, version, says } = await updateOrder(input);
+      return new RawText(withSays(json, says), version);
     },
   }),
 
@@ -166,10 +184,13 @@ export const orderCalls = {
     summary: "Delete an order",
     description: "Whatever its status. The answer is the order as it was.",
     asks: "The store loses the order. The audit log keeps it.",
-    answer: orderView,
-    example: { answer: ORDER },
+    answer: changedOrder,
+    example: { answer: { ...ORDER, says: "Order 1 is deleted; its status was pending." } },
 
     removes: true,
-    run: async (input) => new RawText((await deleteOrder(input)).json),
+    run: async (input) => {
+      const { json, says } = await deleteOrder(input);
+      return new RawText(withSays(json, says));
+    },
   }),
 };

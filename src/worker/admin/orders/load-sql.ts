@@ -1,62 +1,87 @@
 /** D1: loads orders. The transaction that stores an order also decides what happens to it. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Author } from "../../context.ts";
-import { type Database, transact } from "../../db/database.ts";
+import type { Author, Bindings } from "../../context.ts";
+import type { Conditional } from "../../db/database.ts";
 import { ORDER_STATUSES } from "../../db/values.ts";
-import { audit } from "../audit/sql.ts";
-import type { LoadFigures, LoadQuery } from "./schema.ts";
+import { conflict } from "../../platform/errors.ts";
+import { sentenceOf } from "../../text/says.ts";
+import { commit, type Made, versionOf } from "../change.ts";
+import { batchRefusal } from "../refusal-sql.ts";
+import { ORDERS_SAY } from "./says.ts";
+import type { LoadCounts, LoadFigures, LoadQuery } from "./schema.ts";
 
 const MAX_AUDITED_ORDERS = 100;
+const IS_STORED = sql`fate in ('inserted', 'updated')`;
+
+type Found = LoadCounts & { readonly refused: string | null };
 
 /**
  * Loads the orders of a JSON array, which has no id twice, in one transaction. The audit row has the figures
  * and the first orders whose status changes. A further row keeps what the orders were (ADR-20). A load that
- * changes nothing writes nothing. A dry run only counts.
+ * changes nothing writes nothing.
  */
 export async function runLoad(
-  db: Database,
+  env: Bindings,
   json: string,
   query: LoadQuery,
   author: Author,
 ): Promise<LoadFigures> {
   const fates = fatesOf(json, query);
   const figures = figuresOf(fates);
-  const statuses = sql`
-    (select json_group_array(json(value)) from json_each(statuses) where key < ${MAX_AUDITED_ORDERS})`;
+  const { file = null, "dry-run": isDryRun } = query;
   const load = query.load ?? author.requestId;
-  const after = sql`json_object('file', ${query.file ?? null}, 'load', ${load}, 'inserted', inserted, 'updated', updated,
-    'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', json(${statuses}))`;
-  const change = { call: "orders.load", object: "orders", after } as const;
-  const entry = audit(db, author, change, sql`inserted + updated > 0`, figures);
-  const [[found] = []] = await transact<LoadFigures[]>(db, [
-    sql`select inserted, updated, unchanged, cancelled, kept from (${figures})`,
-    ...(query["dry-run"] ? [] : [entry, keep(fates, load, author.at), upsert(fates)]),
-  ]);
-  if (!found) throw new Error("the batch returned no figures");
-  return found;
+  const refused = batchRefusal("orders.load", query.load, author, file);
+  const { found } = await commit<Found>(
+    { env, author, isDryRun },
+    {
+      ...{ call: "orders.load", batch: load, object: sql`'orders'` },
+      find: sql`select inserted, updated, unchanged, cancelled, kept, ${refused} as refused from (${figures})`,
+      from: sql`(${figures})`,
+      onlyIf: sql`inserted + updated > 0 and ${refused} is null`,
+      after: sql`json_object('file', ${file}, 'load', ${load}, 'inserted', inserted, 'updated', updated,
+        'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', ${firstOf(sql`statuses`)})`,
+      statements: (made) => [keepBefore(fates, load, author.at, made), upsert(fates, made)],
+    },
+  );
+  const [figuresFound] = found;
+  if (figuresFound === undefined) throw new Error("the batch returned no figures");
+  const { refused: reason, ...counts } = figuresFound;
+  if (reason !== null) throw conflict(`Nothing was loaded: the load ${reason}.`);
+  return { ...counts, says: sentenceOf("Orders", ORDERS_SAY["orders.load"]({}, { file, ...counts })) };
 }
 
-/**
- * Keeps what the orders were, under the id of the audit row, which is the last one. If retention has emptied the
- * audit log, an id comes again: nobody can undo the load that had the id before.
- */
-function keep(fates: SQL, load: string, at: number): SQL {
-  return sql`
-    insert or replace into loads (id, load, at, orders)
-    select (select max(id) from audit_log), ${load}, cast(${at} as integer), json_group_array(json(iif(fate = 'inserted',
-      json_array(id, 1), json_array(id, was_version + 1, was_pet_id, was_quantity, was_ship_date, was_complete, was_status))))
-    from (${fates}) where fate in ('inserted', 'updated') having count(*) > 0`;
+/** The first items of a JSON array, for the audit log. */
+export function firstOf(array: SQL): SQL {
+  return sql`json((select json_group_array(json(value)) from json_each(${array}) where key < ${MAX_AUDITED_ORDERS}))`;
 }
 
-function upsert(fates: SQL): SQL {
-  return sql`
-    insert into orders (id, pet_id, quantity, ship_date, complete, status)
-    select id, pet_id, quantity, ship_date, complete, status
-    from (${fates}) where fate in ('inserted', 'updated')
-    on conflict (id) do update set pet_id = excluded.pet_id, quantity = excluded.quantity,
-      ship_date = excluded.ship_date, complete = excluded.complete, status = excluded.status,
-      version = orders.version + 1`;
+/** Keeps what the orders were, under the id of the entry. */
+function keepBefore(fates: SQL, load: string, at: number, made: Made): Conditional {
+  return {
+    head: sql`
+      insert into loads (id, load, at, orders)
+      select ${versionOf(made)}, ${load}, cast(${at} as integer), json_group_array(json(iif(fate = 'inserted',
+        json_array(id), json_array(id, was_pet_id, was_quantity, was_ship_date, was_complete, was_status))))
+      from (${fates})`,
+    where: IS_STORED,
+    tail: sql`having count(*) > 0`,
+  };
 }
+
+function upsert(fates: SQL, made: Made): Conditional {
+  return {
+    head: sql`
+      insert into orders (id, pet_id, quantity, ship_date, complete, status, version)
+      select id, pet_id, quantity, ship_date, complete, status, ${versionOf(made)} from (${fates})`,
+    where: IS_STORED,
+    tail: ON_CONFLICT,
+  };
+}
+
+/** An order that exists gets the members and the version of the new row. */
+export const ON_CONFLICT = sql`
+  on conflict (id) do update set pet_id = excluded.pet_id, quantity = excluded.quantity,
+    ship_date = excluded.ship_date, complete = excluded.complete, status = excluded.status, version = excluded.version`;
 
 /** Counts what happens to the orders. `statuses` is a JSON array of the orders whose status changes. */
 function figuresOf(fates: SQL): SQL {
@@ -96,7 +121,7 @@ function fatesOf(json: string, query: LoadQuery): SQL {
         iif(${goesBack}, o.status, coalesce(line.status, o.status, 'pending')) as status,
         ${goesBack} as is_kept, ${isCancelled} as is_cancelled,
         o.pet_id as was_pet_id, o.quantity as was_quantity, o.ship_date as was_ship_date,
-        o.complete as was_complete, o.status as was_status, o.version as was_version
+        o.complete as was_complete, o.status as was_status
       from line left join orders o on o.id = line.id)
     select *,
       case

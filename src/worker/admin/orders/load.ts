@@ -1,6 +1,5 @@
 /** Loads all orders of a JSON array, or none. After a lost answer, the same array can be sent again. */
 
-import { openDatabase } from "../../db/database.ts";
 import { ApiError, invalidRequest } from "../../platform/errors.ts";
 import type { Problem } from "../../text/check-schema.ts";
 import type { Input } from "../call.ts";
@@ -22,7 +21,7 @@ export async function loadOrders({
     const members = { refused: JSON.stringify(refused.slice(0, MAX_REFUSED_ELEMENTS)) };
     throw new ApiError("invalid_request", "Nothing was stored: some orders are not valid.", { members });
   }
-  return runLoad(openDatabase(env.DB), JSON.stringify(accepted), query, author);
+  return runLoad(env, JSON.stringify(accepted), query, author);
 }
 
 function elementsOf(json: string): readonly unknown[] {

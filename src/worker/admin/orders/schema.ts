@@ -2,12 +2,12 @@
 import * as v from "valibot";
 import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../text/int64.ts";
-import { count, dateTime, described, int64, next, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, int64, next, says, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, paging, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
-const MAX_LOAD_ID_CHARS = 64;
+const MAX_BATCH_ID_CHARS = 64;
 
 const int64Digits = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
 const status = v.optional(oneOf(ORDER_STATUSES));
@@ -37,6 +37,12 @@ export const orderShipment = v.strictObject({
     v.maxLength(MAX_ORDERS_PER_SHIPMENT, SHIPMENT),
     v.description("The ids of the orders, as text."),
   ),
+  shipment: v.optional(
+    described(
+      shortText(MAX_BATCH_ID_CHARS),
+      "The same text for all calls of a shipment, such as a UUID. They are undone together.",
+    ),
+  ),
 });
 
 /** Ids are text, as in the body. */
@@ -47,6 +53,7 @@ export const shipment = v.strictObject({
     "Orders that were shipped or delivered before.",
   ),
   missing: described(v.array(v.string()), "Ids that no order has."),
+  says,
 });
 export type Shipment = v.InferOutput<typeof shipment>;
 
@@ -68,7 +75,7 @@ export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   load: v.optional(
     described(
-      shortText(MAX_LOAD_ID_CHARS),
+      shortText(MAX_BATCH_ID_CHARS),
       "The same text for all batches of a file, such as a UUID. They are undone together.",
     ),
   ),
@@ -96,6 +103,8 @@ const members = {
   complete: v.nullable(v.boolean()),
 };
 export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_STATUSES), version });
+/** The answer of a change. */
+export const changedOrder = v.strictObject({ ...orderView.entries, says });
 export const orderPage = v.strictObject({
   orders: v.array(orderView),
   total: described(v.optional(count), "With `count`: how many orders the filter finds."),
@@ -112,20 +121,21 @@ export const cancelledOrder = v.strictObject({
 });
 export const cancelledPage = v.strictObject({ cancelled: v.array(cancelledOrder), next });
 
-/** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
-export const loadFigures = v.strictObject({
+const loadCounts = v.strictObject({
   inserted: count,
   updated: count,
   unchanged: count,
   cancelled: described(count, "Orders that clients cancelled before, and that are left so."),
   kept: described(count, "Orders whose status would have gone back, and was kept."),
 });
+export type LoadCounts = v.InferOutput<typeof loadCounts>;
+/** Numbers of orders. Each order is inserted, updated, unchanged or cancelled. */
+export const loadFigures = v.strictObject({ ...loadCounts.entries, says });
 export type LoadFigures = v.InferOutput<typeof loadFigures>;
 
 export const undoneLoad = v.strictObject({
   restored: described(count, "Orders that are as before the load."),
   removed: described(count, "Orders that the load had inserted, and that are deleted."),
   changed: described(count, "Orders that are gone or have changed since, and are left."),
-  waiting: described(count, "Orders of further batches: make the call again."),
 });
 export type UndoneLoad = v.InferOutput<typeof undoneLoad>;

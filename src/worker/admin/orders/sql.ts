@@ -6,8 +6,9 @@ import { orders } from "../../db/schema.ts";
 import type { ORDER_STATUSES } from "../../db/values.ts";
 import { notFound } from "../../platform/errors.ts";
 import { isInt64 } from "../../text/int64.ts";
-import { requireTarget, type Target } from "../change.ts";
+import { type Kind, requireTarget, type Target } from "../change.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
+import { ORDERS_SAY } from "./says.ts";
 import type { cancelledQuery, orderQuery } from "./schema.ts";
 
 const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
@@ -27,18 +28,23 @@ export type OrderText = {
   readonly status: (typeof ORDER_STATUSES)[number];
 };
 
+export const ORDERS = {
+  table: orders,
+  noun: "order",
+  title: sql`'Order ' || orders.id`,
+  members: { ...getTableColumns(orders), complete: COMPLETE_JSON },
+  says: ORDERS_SAY,
+} satisfies Kind;
+
 /** Throws the 404 for a text that is no id, because SQLite would read "01" as 1. */
 export function orderTarget(orderId: string): Target<OrderText, OrderText> {
-  const missing = "No order has this id.";
-  if (!isInt64(orderId)) throw notFound(missing);
+  if (!isInt64(orderId)) throw notFound("No order has this id.");
   return {
-    object: orderId,
-    row: sql`orders where id = ${orderId}`,
-    members: { ...getTableColumns(orders), complete: COMPLETE_JSON },
+    kind: ORDERS,
+    id: orderId,
     select: sql`select ${ORDER_TEXT} from orders where id = ${orderId}`,
     view: (order) => order,
     json: ({ json }) => json,
-    missing,
   };
 }
 

@@ -1,12 +1,11 @@
-/** D1: undoes a load. Its orders get back what they were, and those that it has inserted are deleted. */
+/** D1: undoes a load, or such an undo. Its orders get back what they were, and those that it has inserted are deleted. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Author } from "../../context.ts";
-import { type Database, transact } from "../../db/database.ts";
+import { openDatabase } from "../../db/database.ts";
 import { conflict } from "../../platform/errors.ts";
 import { LOADS_RETENTION_DAYS } from "../../platform/settings.ts";
-import { membersOf } from "../../text/says.ts";
-import type { AuditView } from "../audit/schema.ts";
-import { audit } from "../audit/sql.ts";
+import { type ChangeInput, commit, type Made, versionOf } from "../change.ts";
+import { undoOf } from "../refusal-sql.ts";
+import { firstOf, ON_CONFLICT } from "./load-sql.ts";
 import type { UndoneLoad } from "./schema.ts";
 
 /**
@@ -14,91 +13,130 @@ import type { UndoneLoad } from "./schema.ts";
  * that ends there goes on when it is repeated.
  */
 const MAX_BATCHES = 40;
-const LEFT_SHOWN = 100;
+const ORDERS_SHOWN = 100;
 
-type Batch = { readonly id: number; readonly orders: number };
-type Figures = Omit<UndoneLoad, "waiting"> & { readonly ids: string };
+type Maker = Pick<ChangeInput, "env" | "author" | "isDryRun">;
+type Figures = Pick<UndoneLoad, "restored" | "removed"> & { readonly ids: string };
+
+type Undone = {
+  readonly load: UndoneLoad;
+  /** The first orders that are as before, and those that are left. */
+  readonly undone: string[];
+  readonly left: string[];
+  /** How many orders wait for a further call. */
+  readonly waiting: number;
+};
 
 /**
  * Undoes the first batches of a load, the newest first. The call can be repeated until none waits. An order
  * that was changed, cancelled or deleted since is left as it is.
  */
-export async function undoLoad(
-  db: Database,
-  author: Author,
-  { after }: Pick<AuditView, "after">,
-  isDryRun: boolean,
-): Promise<{ readonly left: string[]; readonly load: UndoneLoad }> {
-  const { load, file = null } = membersOf(after);
-  const batches = await db.all<Batch>(
-    sql`select id, json_array_length(orders) as orders from loads where load = ${load} order by id desc`,
-  );
+export async function undoLoad(maker: Maker, load: string, file: string | null): Promise<Undone> {
+  const { batches, left } = await stateOf(maker, load);
   if (batches.length === 0) {
     throw conflict(
-      `Nothing was undone: this load was undone before, or is older than ${LOADS_RETENTION_DAYS} days.`,
+      `Nothing was undone: no order is as the load has left it, or the load is older than ${LOADS_RETENTION_DAYS} days.`,
     );
   }
-  const left: string[] = [];
-  let [restored, removed, changed] = [0, 0, 0];
+  const undone: string[] = [];
+  let [restored, removed] = [0, 0];
   for (const { id } of batches.slice(0, MAX_BATCHES)) {
-    const figures = await undoBatch(db, author, { id, load, file }, isDryRun);
-    restored += figures.restored;
-    removed += figures.removed;
-    changed += figures.changed;
-    left.push(...(JSON.parse(figures.ids) as string[]).slice(0, LEFT_SHOWN - left.length)); // of cast texts
+    const { found } = await undoBatch(maker, { id, load, file });
+    restored += found[0]?.restored ?? 0;
+    removed += found[0]?.removed ?? 0;
+    const ids = JSON.parse(found[0]?.ids ?? "[]") as string[]; // of cast texts
+    undone.push(...ids.slice(0, ORDERS_SHOWN - undone.length));
   }
   const waiting = batches.slice(MAX_BATCHES).reduce((sum, { orders }) => sum + orders, 0);
-  return { left, load: { restored, removed, changed, waiting } };
+  const figures = { restored, removed, changed: left[0]?.total ?? 0 };
+  return { load: figures, undone, left: left.map(({ id }) => id), waiting };
 }
 
-async function undoBatch(
-  db: Database,
-  author: Author,
-  { id, load, file }: { readonly id: number; readonly load: unknown; readonly file: unknown },
-  isDryRun: boolean,
-): Promise<Figures> {
+/** Finds the batches whose orders are as the load has left them, with their number, and the orders that are not. */
+async function stateOf({ env }: Maker, load: string) {
+  const db = openDatabase(env.DB);
+  // Of several calls of this undo, the later ones do not count what the earlier ones have undone.
+  const states = sql`
+    select loads.id as batch, ${ID} as id, coalesce(${VERSION} = loads.id, false) as is_same,
+      coalesce(${VERSION} in (select id from audit_log where batch = ${undoOf(load)}), false) as is_undone
+    from ${KEPT} where load = ${load}`;
+  const batches = await db.all<{ id: number; orders: number }>(
+    sql`select batch as id, sum(is_same) as orders from (${states}) group by batch having orders > 0 order by batch desc`,
+  );
+  const left = await db.all<{ id: string; total: number }>(
+    sql`select cast(id as text) as id, count(*) over () as total from (${states}) where not is_same and not is_undone limit ${ORDERS_SHOWN}`,
+  );
+  return { batches, left };
+}
+
+type Batch = {
+  readonly id: number;
+  readonly load: string;
+  readonly file: string | null;
+};
+
+function undoBatch(maker: Maker, { id, load, file }: Batch) {
   const orders = ordersOf(id);
   const figures = sql`
-    select count(*) filter (where is_same and not is_new) as restored,
-      count(*) filter (where is_same and is_new) as removed, count(*) filter (where not is_same) as changed,
-      json_group_array(cast(id as text)) filter (where not is_same) as ids
+    select count(*) filter (where not was_absent) as restored, count(*) filter (where was_absent) as removed,
+      json_group_array(cast(id as text)) as ids,
+      json_group_array(json_object('id', id, 'from', now_status, 'to', iif(was_absent, null, status))) as orders
     from (${orders})`;
-  const after = sql`json_object('load', ${load}, 'file', ${file},
-    'restored', restored, 'removed', removed, 'changed', changed)`;
-  const change = { call: "audit.undo", object: "orders", after } as const;
-  const [[found] = []] = await transact<Figures[]>(db, [
-    figures,
-    ...(isDryRun
-      ? []
-      : [
-          audit(db, author, change, sql`restored + removed > 0`, figures),
-          sql`
-            update orders set pet_id = was.pet_id, quantity = was.quantity, ship_date = was.ship_date,
-              complete = was.complete, status = was.status, version = orders.version + 1
-            from (${orders}) was where orders.id = was.id and is_same and not is_new`,
-          sql`delete from orders where id in (select id from (${orders}) where is_same and is_new)`,
-          sql`delete from loads where id = ${id}`,
-        ]),
-  ]);
-  if (!found) throw new Error("the batch returned no figures");
-  return found;
+  const batch = undoOf(load);
+  return commit<Figures>(maker, {
+    ...{ call: "audit.undo", batch, object: sql`'orders'` },
+    find: sql`select restored, removed, ids from (${figures})`,
+    from: sql`(${figures})`,
+    onlyIf: sql`restored + removed > 0`,
+    after: sql`json_object('load', ${load}, 'file', ${file}, 'restored', restored, 'removed', removed,
+      'orders', ${firstOf(sql`orders`)})`,
+    statements: (made) => [
+      {
+        head: sql`
+          insert into loads (id, load, at, orders)
+          select ${versionOf(made)}, ${batch}, cast(${maker.author.at} as integer), json_group_array(json(iif(now_status is null,
+            json_array(id), json_array(id, now_pet_id, now_quantity, now_ship_date, now_complete, now_status))))
+          from (${orders})`,
+        tail: sql`having count(*) > 0`,
+      },
+      ...removal(orders, maker.author.at, made),
+      {
+        head: sql`
+          insert into orders (id, pet_id, quantity, ship_date, complete, status, version)
+          select id, pet_id, quantity, ship_date, complete, status, ${versionOf(made)} from (${orders})`,
+        where: sql`not was_absent`,
+        tail: ON_CONFLICT,
+      },
+    ],
+  });
 }
 
-/**
- * The orders of a batch. A version comes again when an order was cancelled or deleted and is loaded again, so
- * the cancels and the audit log count too.
- */
+/** Deletes orders, and keeps the version of their absence. */
+function removal(orders: SQL, at: number, made: Made) {
+  const removed = sql`select id from (${orders}) where was_absent`;
+  return [
+    {
+      head: sql`
+        insert or replace into removed_orders (id, version, at)
+        select id, ${versionOf(made)}, cast(${at} as integer) from (${orders})`,
+      where: sql`was_absent`,
+    },
+    { head: sql`delete from orders`, where: sql`id in (${removed})` },
+  ];
+}
+
+/** The orders of a batch, as they are now. An order that an undo has removed has the version of its absence. */
+const ID = sql`(kept.value ->> 0)`;
+const VERSION = sql`coalesce(o.version, removed.version)`;
+const KEPT = sql`
+  loads, json_each(loads.orders) kept left join orders o on o.id = ${ID}
+  left join removed_orders removed on removed.id = ${ID}`;
+
+/** Those of them that are as the batch has left them, and what they were before it. */
 function ordersOf(batch: number): SQL {
   return sql`
-    with kept as materialized (
-      select value ->> 0 as id, value ->> 1 as version, json_array_length(value) = 2 as is_new, value ->> 2 as pet_id,
-        value ->> 3 as quantity, value ->> 4 as ship_date, value ->> 5 as complete, value ->> 6 as status, at
-      from loads, json_each(loads.orders) where loads.id = ${batch})
-    select kept.*,
-      o.version is kept.version
-        and not exists (select 1 from cancelled_orders where order_id = kept.id and cancelled_at >= at)
-        and not exists (
-          select 1 from audit_log later where later.object = cast(kept.id as text) and later.id > ${batch}
-        ) as is_same
-    from kept left join orders o on o.id = kept.id`;
+    select ${ID} as id, json_array_length(kept.value) = 1 as was_absent, kept.value ->> 1 as pet_id,
+      kept.value ->> 2 as quantity, kept.value ->> 3 as ship_date, kept.value ->> 4 as complete, kept.value ->> 5 as status,
+      o.pet_id as now_pet_id, o.quantity as now_quantity, o.ship_date as now_ship_date, o.complete as now_complete, o.status as now_status
+    from ${KEPT} where loads.id = ${batch} and ${VERSION} = ${batch}`;
 }

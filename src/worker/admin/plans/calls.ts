@@ -56,9 +56,10 @@ export const planCalls = {
       answer: {
         ...PRO,
         requestsPerMinute: 600,
-        version: 2,
+        version: 122,
         changedAt: "2026-11-21T10:00:00Z",
         effective: "immediately",
+        says: "Plan Pro is changed: requests per minute 300 → 600.",
       },
     },
     conflict: "A key of the plan has no limit of its own, and would have none.",

@@ -1,43 +1,43 @@
 /** Changes a plan's limits, and refreshes the limiters of the plan's keys. */
+import { SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
-import { plans } from "../../db/schema.ts";
-import { conflict, invalidRequest } from "../../platform/errors.ts";
+import { invalidRequest } from "../../platform/errors.ts";
 import { counted, formatNumber, formatTime, planName } from "../../text/format.ts";
-import { type ChangeInput, conflictOnMissingLimit, make, requireTarget, updateRow } from "../change.ts";
+import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../change.ts";
 import { refreshAtOnce } from "../refresh-limiters.ts";
+import { planRefusal } from "../refusal-sql.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";
 import { alertsAt, LIMITS, limitChange, type PlanUpdate, type updatedPlan } from "./schema.ts";
-import { countKeysOver, findRelyingKeys, type LimitChanges, planTarget } from "./sql.ts";
+import { countKeysOver, findRelyingKeys, PLANS, planTarget } from "./sql.ts";
 
-const LIMIT_NEEDED = "A key of this plan has no limit of its own and relies on the plan's.";
+/** The change of these members. `after` is a value, or SQL of a JSON text. */
+export function planUpdateTo(names: readonly string[], after: unknown) {
+  return {
+    ...{ call: "plans.update", before: names, after },
+    refused: planRefusal(after instanceof SQL ? after : sql`${JSON.stringify(after)}`),
+    statements: (made) => [updateRows(PLANS, made, names)],
+  } as const satisfies ChangeOfRows;
+}
 
 export async function updatePlan(input: ChangeInput<PlanUpdate>): Promise<v.InferOutput<typeof updatedPlan>> {
-  const { env, id, body } = input;
-  refuseNoChange(body);
-  const updated = make(input, planTarget(id), {
-    call: "plans.update",
-    before: Object.keys(body),
-    after: body,
-    // The database refuses to remove a limit that a key relies on.
-    statements: [updateRow(plans, id, { ...body, alertPercents: jsonOf(body.alertPercents) })],
-  });
-  const { now } = await conflictOnMissingLimit(LIMIT_NEEDED, updated);
-  return { ...now, effective: await refreshAtOnce(env, { plan: id }) };
+  const { env, id, body, isDryRun } = input;
+  if (Object.keys(body).length === 0) throw invalidRequest("This changes nothing.");
+  const { now, says } = await make(input, planTarget(id), planUpdateTo(Object.keys(body), body));
+  const effective = isDryRun ? "immediately" : await refreshAtOnce(env, { plan: id });
+  return { ...now, effective, says: says(effective) };
 }
 
 /** D1 has only the requests of hours that limiters have reported, so the preview says until when. */
 export async function previewPlan(input: ChangeInput<PlanUpdate>): Promise<string[]> {
-  const { env, author, id, body, expected } = input;
-  refuseNoChange(body);
+  const { env, author, id, body } = input;
+  const plan = await updatePlan({ ...input, isDryRun: true });
   const db = openDatabase(env.DB);
-  const plan = await requireTarget(db, planTarget(id), expected);
   const relying = await findRelyingKeys(db, id);
   const keys = counted(relying.keys, "key");
   const changes = LIMITS.flatMap((name) => {
     const limit = body[name];
     if (limit === undefined) return [];
-    if (limit === null && relying[name] > 0) throw conflict(LIMIT_NEEDED);
     const without = `${formatNumber(relying[name])} of ${keys} of the plan ${planName(id)}`;
     return [
       `${limitChange(name, plan[name], limit)}, for ${without}: the keys without a limit of their own.`,
@@ -54,12 +54,4 @@ export async function previewPlan(input: ChangeInput<PlanUpdate>): Promise<strin
     ...changes,
     `${counted(over, "key")} used ${used}: further requests are refused until midnight UTC.`,
   ];
-}
-
-function jsonOf(value: PlanUpdate["alertPercents"]): string | null | undefined {
-  return value ? JSON.stringify(value) : value;
-}
-
-function refuseNoChange(body: LimitChanges): void {
-  if (Object.keys(body).length === 0) throw invalidRequest("This changes nothing.");
 }

@@ -1,7 +1,7 @@
 /** Bodies and answers of `/admin/plans`. */
 import * as v from "valibot";
 import { formatNumber } from "../../text/format.ts";
-import { count, dateTime, described, effective, limitOrNull, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, effective, limitOrNull, says, version } from "../http/answer-schemas.ts";
 import { limits, wholeNumber } from "../http/schemas.ts";
 
 const PERCENTS = "must be 1 to 5 whole numbers from 1 to 100, the lowest first";
@@ -59,4 +59,4 @@ export const planView = v.strictObject({
 export type PlanView = v.InferOutput<typeof planView>;
 
 export const planList = v.strictObject({ plans: v.array(planView) });
-export const updatedPlan = v.strictObject({ ...planView.entries, effective });
+export const updatedPlan = v.strictObject({ ...planView.entries, effective, says });

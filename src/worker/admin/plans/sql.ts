@@ -3,8 +3,9 @@ import { eq, getTableColumns, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../text/time.ts";
-import type { Target } from "../change.ts";
+import type { Kind, Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
+import { PLANS_SAY } from "./says.ts";
 import type { PlanView } from "./schema.ts";
 
 type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
@@ -26,15 +27,16 @@ function toPlanView({ alertPercents, ...plan }: PlanRow): PlanView {
   return { ...plan, alertPercents: alertPercents === null ? null : JSON.parse(alertPercents) };
 }
 
+export const PLANS = {
+  table: plans,
+  noun: "plan",
+  title: sql`'Plan ' || upper(substr(plans.id, 1, 1)) || substr(plans.id, 2)`,
+  members: { ...getTableColumns(plans), alertPercents: sql`json(alert_percents)` },
+  says: PLANS_SAY,
+} satisfies Kind;
+
 export function planTarget(id: string): Target<PlanRow, PlanView> {
-  return {
-    object: id,
-    row: sql`plans where id = ${id}`,
-    members: { ...getTableColumns(plans), alertPercents: sql`json(alert_percents)` },
-    select: sql`${SELECT} where id = ${id}`,
-    view: toPlanView,
-    missing: "No plan has this id.",
-  };
+  return { kind: PLANS, id, select: sql`${SELECT} where id = ${id}`, view: toPlanView };
 }
 
 export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {

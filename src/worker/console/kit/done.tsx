@@ -1,27 +1,27 @@
 /** Says what the last form did. */
-import type { PropsWithChildren } from "hono/jsx";
 import type { AuditView } from "../../admin/audit/schema.ts";
-import type { Call } from "../../admin/call.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { saysOf } from "../../admin/says.ts";
 import { sentenceOf } from "../../text/says.ts";
 import { Notice } from "./ui.tsx";
+import { EntryUndo } from "./undo.tsx";
 
-type Props = PropsWithChildren<{
-  readonly call: Pick<Call, "id">;
+type Props = {
   readonly subject: string;
-  /** The last change of the object. */
-  readonly change: AuditView | undefined;
+  /** The version of the object, which is the id of the entry that made it. */
+  readonly version: number | string;
+  readonly entries: readonly AuditView[];
   readonly effective?: Effective;
-}>;
+  readonly mayUndo: boolean;
+};
 
-/** Shows nothing if the audit log does not say so too, since anybody can make an address. */
-export function Done({ call, subject, change, effective, children }: Props) {
-  if (change?.call !== call.id) return null;
+export function Done({ subject, version, entries, effective, mayUndo }: Props) {
+  const entry = entries.find(({ id }) => String(id) === String(version));
+  if (entry === undefined) return null;
   return (
     <Notice kind="good">
-      <p>{sentenceOf(subject, saysOf(change), effective)}</p>
-      {children}
+      <p>{sentenceOf(subject, saysOf(entry), effective)}</p>
+      {mayUndo && <EntryUndo entry={entry} />}
     </Notice>
   );
 }

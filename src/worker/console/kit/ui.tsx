@@ -232,6 +232,17 @@ export function Notice({ kind, children }: PropsWithChildren<{ readonly kind: "g
   );
 }
 
+/** A paragraph for each line. */
+export function Lines({ text }: { readonly text: string }) {
+  return (
+    <div>
+      {text.split("\n").map((line) => (
+        <p>{line}</p>
+      ))}
+    </div>
+  );
+}
+
 type GaugeProps = {
   readonly name: string;
   readonly used: number;

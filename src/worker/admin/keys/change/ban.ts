@@ -1,5 +1,5 @@
 /** Bans keys and lifts bans. */
-import { sql } from "drizzle-orm";
+import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../../context.ts";
 import { openDatabase } from "../../../db/database.ts";
@@ -19,50 +19,79 @@ import {
   selectLiveBanSummary,
   toBanView,
 } from "../../bans/sql.ts";
-import { type ChangeInput, insertRow, make, requireTarget } from "../../change.ts";
+import { type ChangeInput, type ChangeOfRows, insertRow, type Made, make } from "../../change.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { lastHours, listHours, reportNow, sumOf } from "../../usage/service.ts";
 import type { KeyView } from "../schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../sql.ts";
 
+/** The change of a ban. `ban` replaces the live bans of the key, or there is none then. */
+function banTo({ env, author, id: keyId }: Pick<ChangeInput, "env" | "author" | "id">, ban: NewBan | null) {
+  const alert = ban === null ? alertOfLift(author) : alertOfSet(ban, author.actor);
+  return {
+    call: ban === null ? "bans.lift" : "bans.set",
+    before: selectLiveBanSummary(keyId, author.at),
+    after: ban && { ban: ban.id, cause: ban.cause, reason: ban.reason, endsAt: rfc3339(ban.endsAt) },
+    statements: (made: Made) => [
+      ...replaceLiveBans(keyId, ban, author, made),
+      ...(ban === null ? [] : [insertRow(bans, ban)]),
+      ...alertStatements(env, keyId, alert),
+    ],
+  } as const satisfies ChangeOfRows;
+}
+
 /** Replaces the live bans, also by a shorter ban, so that an operator can correct a ban. */
 export async function banKey(
   input: ChangeInput<v.InferOutput<typeof banRequest>>,
 ): Promise<v.InferOutput<typeof banSet>> {
-  const { env, author, id: keyId, body } = input;
+  const { author, body } = input;
+  return setBan(input, author.at + body.seconds, body.reason);
+}
+
+/** `refused` is SQL: why the ban cannot be set. */
+export async function setBan(
+  input: Omit<ChangeInput, "body">,
+  endsAt: number,
+  reason: string,
+  refused?: SQL,
+): Promise<v.InferOutput<typeof banSet>> {
+  const { env, author, id: keyId, isDryRun } = input;
   const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);
-  const { seconds, reason } = body;
-  const id = `ban_${crypto.randomUUID()}`;
-  const cause = "operator";
-  const endsAt = author.at + seconds;
-  const ban = { id, keyId, cause, reason, strikes: 0, startedAt: author.at, endsAt } as const;
-  const { now, returned } = await make<KeyRow, KeyView, BanRow>(input, keyTarget(keyId, author.at), {
-    call: "bans.set",
-    before: selectLiveBanSummary(keyId, author.at),
-    after: { ban: id, cause, reason, endsAt: rfc3339(endsAt) },
-    statements: [
-      ...replaceLiveBans(keyId, ban, author),
-      insertRow(bans, ban),
-      ...alertStatements(env, keyId, alertOfSet(ban, author.actor)),
-    ],
-  });
-  deliverSoon(env);
-  logEvent("ban_set", { requestId: author.requestId, keyId, ban: id });
-  const effective = await refreshAtOnce(env, { key: keyId });
-  return {
+  const times = { startedAt: author.at, endsAt };
+  const ban = {
+    id: `ban_${crypto.randomUUID()}`,
+    keyId,
+    cause: "operator",
+    reason,
+    strikes: 0,
+    ...times,
+  } as const;
+  const change = { ...banTo(input, ban), ...(refused && { refused }) };
+  const { now, returned, says } = await make<KeyRow, KeyView, BanRow>(
+    input,
+    keyTarget(keyId, author.at),
+    change,
+  );
+  const view = {
     version: now.version,
     ban: toBanView({ ...ban, liftedAt: null, liftedBy: null }, key.name, author.at),
     replaced: returned.map((row) => toBanView(row, key.name, author.at)),
-    effective: isReported ? effective : "within minutes",
   };
+  if (isDryRun) return { ...view, effective: "immediately", says: says() };
+  deliverSoon(env);
+  logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
+  const refreshed = await refreshAtOnce(env, { key: keyId });
+  const effective = isReported ? refreshed : "within minutes";
+  return { ...view, effective, says: says(effective) };
 }
 
 /** Limiters count by the hour, so the preview counts the present hour and the hour before. */
 export async function previewBan(input: ChangeInput<v.InferOutput<typeof banRequest>>): Promise<string[]> {
-  const { env, author, id, body, expected } = input;
+  const { env, author, id, body } = input;
+  await banKey({ ...input, isDryRun: true });
   const db = openDatabase(env.DB);
-  const isReported = await reportNow(env, await requireTarget(db, keyTarget(id, author.at), expected));
+  const isReported = await reportNow(env, await requireKey(db, id));
   const key = await requireKey(db, id); // the report may have begun a ban
   const range = lastHours(2);
   const { admitted, refused, refusedWhileBanned } = sumOf(await listHours(db, id, range));
@@ -78,40 +107,43 @@ export async function previewBan(input: ChangeInput<v.InferOutput<typeof banRequ
 }
 
 /** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
-export async function liftBan(input: ChangeInput): Promise<v.InferOutput<typeof banLifted>> {
-  const { env, author, id: keyId } = input;
+export async function liftBan(
+  input: Omit<ChangeInput, "body">,
+  refused?: SQL,
+): Promise<v.InferOutput<typeof banLifted>> {
+  const { env, author, id: keyId, isDryRun } = input;
   const key = await requireKey(openDatabase(env.DB), keyId);
   const isReported = await reportNow(env, key);
-  const { now, isMade, returned } = await make<KeyRow, KeyView, BanRow>(input, keyTarget(keyId, author.at), {
-    call: "bans.lift",
-    before: selectLiveBanSummary(keyId, author.at),
-    onlyIf: sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)})`,
-    statements: [
-      ...replaceLiveBans(keyId, null, author),
-      ...alertStatements(env, keyId, alertOfLift(author)),
-    ],
-  });
-  if (!isMade && !isReported) {
+  const { now, entry, returned, says } = await make<KeyRow, KeyView, BanRow>(
+    input,
+    keyTarget(keyId, author.at),
+    {
+      ...{ ...banTo(input, null), ...(refused && { refused }) },
+      keeps: sql`iif(exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)}), null, 'is not banned')`,
+    },
+  );
+  const [longest] = returned.toSorted((a, b) => b.endsAt - a.endsAt);
+  const view = { version: now.version, lifted: longest ? toBanView(longest, key.name, author.at) : null };
+  if (isDryRun) return { ...view, effective: "immediately", says: says() };
+  if (entry === undefined && !isReported) {
     const message = "The limiter could not report its bans, so nothing was changed. Please try again.";
     throw unavailable(message, undefined);
   }
-  if (isMade) {
+  if (entry !== undefined) {
     deliverSoon(env);
     logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: returned.length });
   }
-  const [longest] = returned.toSorted((a, b) => b.endsAt - a.endsAt);
   // The limiter is told even if nothing changed, because an earlier lift may not have reached it.
-  const effective = await refreshAtOnce(env, { key: keyId });
-  return {
-    version: now.version,
-    lifted: longest ? toBanView(longest, key.name, author.at) : null,
-    effective: isReported ? effective : "within minutes",
-  };
+  const refreshed = await refreshAtOnce(env, { key: keyId });
+  const effective = isReported ? refreshed : "within minutes";
+  return { ...view, effective, says: says(effective) };
 }
 
-type BanOfOperator = Pick<BanRow, "id" | "startedAt" | "endsAt"> & { readonly reason: string };
+type NewBan = Pick<BanRow, "id" | "keyId" | "cause" | "strikes" | "startedAt" | "endsAt"> & {
+  readonly reason: string;
+};
 
-function alertOfSet({ id, startedAt, ...ban }: BanOfOperator, actor: string): NewAlert {
+function alertOfSet({ id, startedAt, ...ban }: NewBan, actor: string): NewAlert {
   const endsAt = rfc3339(ban.endsAt);
   return {
     id,

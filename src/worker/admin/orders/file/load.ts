@@ -1,17 +1,17 @@
 /** Loads the orders of a file in batches, and writes its refused lines. For the command line and the console. Pure. */
 import { MAX_FILE_NAME_CHARS } from "../loaded-order.ts";
-import type { LoadFigures } from "../schema.ts";
+import type { LoadCounts } from "../schema.ts";
 import type { ReadLine, RefusedLine } from "./read.ts";
 import type { Problem } from "./text.ts";
 
 /** The figures of the file so far. `refusedLines` has the lines since the last progress. */
-export type LoadProgress = LoadFigures & {
+export type LoadProgress = LoadCounts & {
   readonly read: number;
   readonly refused: number;
   readonly refusedLines: readonly RefusedLine[];
 };
 
-type Send = (json: string) => Promise<LoadFigures>;
+type Send = (json: string) => Promise<LoadCounts>;
 
 /**
  * Sends the orders as JSON arrays of up to `batchSize`, one after the other, and yields the progress after

@@ -3,14 +3,12 @@ import { Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { auditQuery } from "../../../admin/audit/schema.ts";
 import { CALLS } from "../../../admin/calls.ts";
-import { saysOf } from "../../../admin/says.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { undoCalls } from "../../../admin/undo/calls.ts";
 import type { Undone } from "../../../admin/undo/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { AUDIT_CALLS } from "../../../db/values.ts";
 import { formatDay, formatTime } from "../../../text/format.ts";
-import { sentenceOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, inputOfForm, queryOf } from "../../kit/forms.ts";
@@ -18,7 +16,7 @@ import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { PreviewPanel } from "../../kit/preview.tsx";
-import { Notice } from "../../kit/ui.tsx";
+import { Lines, Notice } from "../../kit/ui.tsx";
 import { UndoForm } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "./entry.tsx";
 
@@ -104,15 +102,14 @@ async function showAudit(c: ConsoleContext, { failure, undone, typed = {} }: Sho
 
 /** A form without `apply` asked what the undo would do. */
 function Outcome({ undone, typed }: { readonly undone: Undone; readonly typed: FormTexts }) {
-  const says = saysOf({ call: "audit.undo", before: null, after: undone });
   if (typed.apply === undefined) {
-    const preview = { effects: [sentenceOf("Then the load", says)], sent: typed, body: {} };
+    const preview = { effects: undone.says.split("\n"), sent: typed, body: {} };
     return <PreviewPanel preview={preview} action={PATH} button="Undo" back={PATH} />;
   }
   return (
     <Notice kind={undone.left.length === 0 ? "good" : "warn"}>
-      <p>{sentenceOf("The change", says, undone.effective)}</p>
-      {undone.load !== null && undone.load.waiting > 0 && <UndoForm action={PATH} typed={typed} />}
+      <Lines text={undone.says} />
+      {undone.waiting > 0 && <UndoForm typed={typed} />}
     </Notice>
   );
 }

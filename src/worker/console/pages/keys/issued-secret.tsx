@@ -4,10 +4,8 @@ import type * as v from "valibot";
 import { RIGHTS } from "../../../admin/keys/says.ts";
 import type { issuedKey } from "../../../admin/keys/schema.ts";
 import { limitsInWords } from "../../../admin/plans/schema.ts";
-import type { Effective } from "../../../admin/refresh-limiters.ts";
 import { urlOf } from "../../../platform/request-url.ts";
 import { formatTime } from "../../../text/format.ts";
-import { sentenceOf } from "../../../text/says.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Copy, Notice, ShownOnce } from "../../kit/ui.tsx";
 
@@ -16,15 +14,13 @@ type IssuedKey = v.InferOutput<typeof issuedKey>;
 type Issued = {
   readonly title: string;
   readonly made: IssuedKey;
-  readonly says: string;
-  readonly effective?: Effective;
   /** When the secrets before this one end. Undefined: there are none. */
   readonly oldSecretsEnd?: string | undefined;
   /** The form of another key for the owner. */
   readonly next?: Child;
 };
 
-export function secretPage(c: ConsoleContext, { title, made, says, effective, oldSecretsEnd, next }: Issued) {
+export function secretPage(c: ConsoleContext, { title, made, oldSecretsEnd, next }: Issued) {
   const { id, name, key, ownerName } = made;
   const oldOnesWork = oldSecretsEnd !== undefined && Date.parse(oldSecretsEnd) > Date.now();
   return page(
@@ -39,7 +35,7 @@ export function secretPage(c: ConsoleContext, { title, made, says, effective, ol
       </Notice>
       <p>
         <a href={`/console/keys/${id}`}>{name}</a>
-        {sentenceOf("", says, effective)}
+        {made.says.slice(name.length)}
         {oldOnesWork && (
           <>
             {" "}

@@ -1,7 +1,6 @@
-/** Lists what an operator can do to a key. Each action has a form, a call, and an action that undoes it. */
+/** Lists what an operator can do to a key. Each action has a form and a call. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
-import type { AuditView } from "../../../admin/audit/schema.ts";
 import { banRequest } from "../../../admin/bans/schema.ts";
 import type { Call } from "../../../admin/call.ts";
 import { keyBanCalls } from "../../../admin/keys/ban-calls.ts";
@@ -16,9 +15,8 @@ import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/t
 import { type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { type FormTexts, textsOf } from "../../kit/members.ts";
-import { APPLY, PreviewPanel } from "../../kit/preview.tsx";
+import { PreviewPanel } from "../../kit/preview.tsx";
 import { Basis, Check } from "../../kit/ui.tsx";
-import { UndoForm } from "../../kit/undo.tsx";
 import { KeyFields } from "./key-fields.tsx";
 
 /** A key as its page shows it. */
@@ -47,20 +45,7 @@ type Action = {
   readonly sendsChanges?: true;
   /** The members that a form without fields sends. */
   readonly sends?: FormTexts;
-  /** The status that the change gives the key. */
-  readonly status?: KeyView["status"];
-  /** Returns the action that brings back the state before, or undefined. */
-  readonly undo?: (was: KeyBefore) => Undo | undefined;
 };
-
-/** The members of the key, or its ban, before the change. The audit log has them. */
-type KeyBefore = {
-  readonly temporaryLimits?: KeyView["temporaryLimits"];
-  readonly endsAt?: string;
-  readonly reason?: string | null;
-};
-/** The action that brings back the state before, with the texts of its fields. */
-type Undo = { readonly action: string; readonly typed?: FormTexts };
 
 /** The choices of the grace, by seconds. */
 const GRACE = {
@@ -70,9 +55,6 @@ const GRACE = {
   604800: "stay valid for 7 days",
   2592000: "stay valid for 30 days",
 };
-
-/** The reason of a ban that no operator has set. */
-export const STRIKES_REASON = "requests went on after the limit was used up";
 
 /** The last part of an action's address names it. The page shows the actions in this order. */
 export const ACTIONS: Readonly<Record<string, Action>> = {
@@ -84,7 +66,6 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     form: ({ plans, owners }, texts, failure) => (
       <KeyFields texts={texts} plans={plans} owners={owners} failure={failure} />
     ),
-    undo: (was) => ({ action: "edit", typed: textsOf(keyUpdate, was) }),
   },
   limit: {
     call: keyCalls.limitTemporarily,
@@ -118,14 +99,12 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       });
       return `Set ${limits} until ${formatDay(endOfDays(Number(days)))}`;
     },
-    undo: (was) => limitAgain(was) ?? { action: "unlimit" },
   },
   unlimit: {
     call: keyCalls.endTemporaryLimits,
     title: "End temporary limit",
     isOffered: ({ key }) => key.temporaryLimits !== null,
     form: () => <p>The permanent limits apply from the next request on.</p>,
-    undo: (was) => limitAgain(was),
   },
   rotate: {
     call: keyCalls.rotate,
@@ -149,16 +128,13 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     title: "Lift ban",
     isOffered: ({ isBanned }) => isBanned,
     form: () => <p>The key works again on its next request. Its seconds over the limit are counted anew.</p>,
-    undo: (was) => banAgain(was),
   },
   enable: {
     call: keyCalls.update,
     title: "Enable key",
     sends: { disabled: "false" },
-    status: "active",
     isOffered: ({ key }) => key.status === "disabled",
     form: () => <p>The key works again on its next request.</p>,
-    undo: () => ({ action: "disable" }),
   },
   ban: {
     call: keyBanCalls.set,
@@ -169,23 +145,19 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} failure={failure} />
     ),
     does: ({ seconds }) => `Ban until ${formatTime(rfc3339(nowSeconds() + Number(seconds)))}`,
-    undo: (was) => banAgain(was) ?? { action: "lift" },
   },
   disable: {
     call: keyCalls.update,
     title: "Disable key",
     isDangerous: true,
     sends: { disabled: "true" },
-    status: "disabled",
     isOffered: ({ key }) => key.status !== "disabled",
     form: () => <p>Every request with the key is a 401 until the key is enabled.</p>,
-    undo: () => ({ action: "enable" }),
   },
   revoke: {
     call: keyCalls.revoke,
     title: "Revoke key",
     isDangerous: true,
-    status: "revoked",
     form: () => (
       <>
         <p>Every request with the key is a 401 from now on. This cannot be undone.</p>
@@ -206,20 +178,6 @@ function limitHint(shown: ShownKey, name: Limit) {
 
 function endOfDays(days: number): string {
   return rfc3339(midnightAfter(nowSeconds(), days));
-}
-
-/** Sets the temporary limits again, until the end that they had. */
-function limitAgain({ temporaryLimits: limits = null }: KeyBefore): Undo | undefined {
-  const untilSeconds = limits === null ? 0 : Date.parse(limits.until) / 1000;
-  const days = (untilSeconds - midnightAfter(nowSeconds(), 0)) / DAY_SECONDS;
-  return days > 0 ? { action: "limit", typed: textsOf(temporaryLimits, { ...limits, days }) } : undefined;
-}
-
-/** Sets the ban again, until the end that it had. */
-function banAgain({ endsAt, reason }: KeyBefore): Undo | undefined {
-  const seconds = endsAt === undefined ? 0 : Date.parse(endsAt) / 1000 - nowSeconds();
-  if (seconds <= 0) return undefined;
-  return { action: "ban", typed: textsOf(banRequest, { seconds, reason: reason ?? STRIKES_REASON }) };
 }
 
 /** A GET of this address shows the form, and a POST makes the change. */
@@ -304,25 +262,5 @@ export function ActionForm({ shown, open, failure }: FormProps) {
         back={back}
       />
     </div>
-  );
-}
-
-/** Tells whether the action made the change. Changes of members and of the status have the same call. */
-export function hasMade({ call, status }: Action, change: AuditView): boolean {
-  return change.call === call.id && Object(change.after).status === status;
-}
-
-/** `change` is the last change of the key. */
-type UndoProps = { readonly keyView: KeyView; readonly action: Action; readonly change: AuditView };
-
-export function UndoAction({ keyView, action, change }: UndoProps) {
-  const undo = action.undo?.((change.before ?? {}) as KeyBefore); // `make` wrote it
-  if (undo === undefined) return null;
-  return (
-    <UndoForm
-      action={addressOfAction(keyView, undo.action)}
-      version={keyView.version}
-      typed={{ ...undo.typed, ...APPLY }}
-    />
   );
 }

@@ -7,7 +7,7 @@ import type { AuditView } from "../../../admin/audit/schema.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import type { BanView } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
-import { KEYS_SAY, lastEndOf, RIGHTS } from "../../../admin/keys/says.ts";
+import { lastEndOf, RIGHTS } from "../../../admin/keys/says.ts";
 import type { KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
@@ -47,10 +47,8 @@ import {
   ActionLinks,
   addressOfAction,
   type ChangedKey,
-  hasMade,
   permanentLimit,
   type ShownKey,
-  UndoAction,
 } from "./key-actions.tsx";
 import { REGIONS } from "./key-fields.tsx";
 import { Problems } from "./key-problems.tsx";
@@ -79,10 +77,7 @@ for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
       if (preview !== undefined) return preview;
       const made = await sendForm(c, call, sent, named);
       if (!hasSecret(made)) return c.redirect(doneAddress(`/console/keys/${id}`, name, made), 303);
-      const oldSecretsEnd = lastEndOf(made.secrets);
-      const says = KEYS_SAY["keys.rotate"]({}, { oldSecretsExpireAt: oldSecretsEnd });
-      const { effective } = made;
-      return secretPage(c, { title: "Secret rotated", made, says, effective, oldSecretsEnd });
+      return secretPage(c, { title: "Secret rotated", made, oldSecretsEnd: lastEndOf(made.secrets) });
     }),
   );
 }
@@ -122,7 +117,15 @@ async function showKey(c: KeyContext, failure?: Failure) {
       status: failure?.status ?? 200,
     },
     <>
-      <ActionDone c={c} keyView={key} change={changes.audit[0]} />
+      {Object.keys(ACTIONS).some((name) => isDone(c, name, key)) && (
+        <Done
+          subject={key.name}
+          version={key.version}
+          entries={changes.audit}
+          effective={effectIn(c)}
+          mayUndo={!c.var.mayOnlyRead}
+        />
+      )}
       <ActionForm shown={shown} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
       <WhyRefused sentences={whyRefused} />
@@ -186,23 +189,6 @@ function WhyRefused({ sentences }: { readonly sentences: readonly string[] }) {
         <a href="#refused">The refused minutes</a>
       </p>
     </Notice>
-  );
-}
-
-type ActionDoneProps = {
-  readonly c: KeyContext;
-  readonly keyView: KeyView;
-  /** The last change. */
-  readonly change: AuditView | undefined;
-};
-
-function ActionDone({ c, keyView, change }: ActionDoneProps) {
-  const [, action] = Object.entries(ACTIONS).find(([name]) => isDone(c, name, keyView)) ?? [];
-  if (action === undefined || change === undefined || !hasMade(action, change)) return null;
-  return (
-    <Done call={action.call} subject="The key" change={change} effective={effectIn(c)}>
-      {!c.var.mayOnlyRead && <UndoAction keyView={keyView} action={action} change={change} />}
-    </Done>
   );
 }
 

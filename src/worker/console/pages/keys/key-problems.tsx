@@ -1,11 +1,12 @@
 /** Says why requests of a key are refused, or soon will be. */
 import type { Child } from "hono/jsx";
+import { STRIKES_REASON } from "../../../admin/bans/says.ts";
 import type { KeyView, LiveUsage } from "../../../admin/keys/schema.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS } from "../../../text/time.ts";
 import { docsUrl } from "../../kit/page.tsx";
 import { Notice, Relative, Time } from "../../kit/ui.tsx";
-import { addressOfAction, offered, type ShownKey, STRIKES_REASON, titleOf } from "./key-actions.tsx";
+import { addressOfAction, offered, type ShownKey, titleOf } from "./key-actions.tsx";
 
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 

@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { newKeyId } from "../../../admin/keys/mint.ts";
-import { KEYS_SAY, RIGHTS } from "../../../admin/keys/says.ts";
+import { RIGHTS } from "../../../admin/keys/says.ts";
 import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { MAX_KEYS_AT_ONCE } from "../../../admin/refresh-limiters.ts";
@@ -62,11 +62,10 @@ export const keyListPages = new Hono<AppEnv>()
     answerForm(c, "create", createPage, async (typed) => {
       const choices = await choicesOf(c); // before the secret exists, which a failure would lose
       const made = await sendForm(c, keyCalls.create, typed);
-      const says = KEYS_SAY["keys.create"]({}, made);
       const { ownerName, ownerEmail, plan } = made;
       const texts = { ownerName: ownerName ?? "", ownerEmail: ownerEmail ?? "", plan };
       const next = <CreateForm id={newKeyId()} texts={texts} {...choices} />;
-      return secretPage(c, { title: "Key created", made, says, next });
+      return secretPage(c, { title: "Key created", made, next });
     }),
   );
 

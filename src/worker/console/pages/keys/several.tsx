@@ -16,7 +16,7 @@ import { Tick, TickAll } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
-import { Check, type Column, Notice, Table } from "../../kit/ui.tsx";
+import { Check, type Column, Lines, Notice, Table } from "../../kit/ui.tsx";
 import { EntryUndo } from "../../kit/undo.tsx";
 
 type Several = {
@@ -41,7 +41,6 @@ function changeOf(name = ""): Several | undefined {
 /** A change of several keys that was made, or refused. The page of the keys shows it. */
 export type SeveralOutcome = { readonly failure?: Failure; readonly made?: Made };
 type Made = {
-  readonly name: string;
   readonly keys: ChangedKeys;
   /** The entry of one of the keys. */
   readonly entry: AuditView | undefined;
@@ -129,10 +128,9 @@ export function changeSeveral<C extends ConsoleContext>(
       const change = name === "plan" ? { change: name, plan } : { change: name };
       const keys = await runOf(c, several.call, { ...selected, ...change }, apply === undefined);
       if (apply === undefined) return previewPage(c, several, change, keys);
-      const object = keys.changed[0]?.id;
-      const [entry] =
-        object === undefined ? [] : (await ask(c, auditCalls.list, { object, limit: "1" })).audit;
-      return pageWith(c, { made: { name, keys, entry } });
+      const { requestId: batch } = c.var.author;
+      const [entry] = (await ask(c, auditCalls.list, { batch, limit: "1" })).audit;
+      return pageWith(c, { made: { keys, entry } });
     },
   );
 }
@@ -223,20 +221,11 @@ function Unchanged({ keys }: { readonly keys: ChangedKeys["unchanged"] }) {
 }
 
 export function SeveralDone({ made }: { readonly made: Made | undefined }) {
-  const { done } = changeOf(made?.name) ?? {};
-  if (made === undefined || done === undefined) return null;
-  const { changed, unchanged } = made.keys;
-  const later = changed.filter(({ effective }) => effective !== "immediately");
+  if (made === undefined) return null;
+  const { unchanged, says } = made.keys;
   return (
     <Notice kind={unchanged.length === 0 ? "good" : "warn"}>
-      <div>
-        <p>
-          {counted(changed.length, "key")} {changed.length === 1 ? "is" : "are"} {done}.
-          {later.length > 0 &&
-            ` It takes effect within minutes for ${later.map(({ name }) => name).join(", ")}.`}
-        </p>
-        <Unchanged keys={unchanged} />
-      </div>
+      <Lines text={says} />
       {made.entry && <EntryUndo entry={made.entry} isTogether />}
     </Notice>
   );

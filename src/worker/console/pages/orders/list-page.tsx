@@ -5,7 +5,6 @@ import { auditCalls } from "../../../admin/audit/calls.ts";
 import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
-import { missingSays, shippedSays } from "../../../admin/orders/says.ts";
 import { cancelledQuery, orderQuery, orderShipment, type Shipment } from "../../../admin/orders/schema.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -145,8 +144,8 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
   const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE, count: true };
   const answer = await orderCalls.list.run(inputOf(c, { query }));
   const { orders, total, next } = toShown<ShownOrders>(answer);
-  const object = shipment?.shipped[0];
-  const [entry] = object === undefined ? [] : (await ask(c, auditCalls.list, { object, limit: "1" })).audit;
+  const { requestId: batch } = c.var.author;
+  const [entry] = shipment ? (await ask(c, auditCalls.list, { batch, limit: "1" })).audit : [];
   const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => UNSHIPPED.includes(status));
   const table = (
     <Table
@@ -216,13 +215,10 @@ function ShipForm({ total, children }: PropsWithChildren<{ readonly total: numbe
 type ShippedProps = { readonly shipment: Shipment; readonly entry: AuditView | undefined };
 
 function Shipped({ shipment, entry }: ShippedProps) {
-  const { unchanged, missing } = shipment;
+  const { unchanged, missing, says } = shipment;
   return (
     <Notice kind={unchanged.length + missing.length === 0 ? "good" : "warn"}>
-      <p>
-        {shippedSays(shipment)}
-        {missing.length > 0 && ` ${missingSays(missing)}`}
-      </p>
+      <p>{says}</p>
       {entry && <EntryUndo entry={entry} isTogether />}
     </Notice>
   );

@@ -93,9 +93,7 @@ export const loadPages = new Hono<AppEnv>()
       for await (progress of loadInBatches(read(), send, BATCH_ORDERS));
     }
     const isDryRun = query["dry-run"];
-    // Others may have loaded files meanwhile.
-    const { audit } = await ask(c, auditCalls.list, { call: "orders.load", limit: "100" });
-    const entry = audit.find(({ requestId }) => requestId === c.var.author.requestId);
+    const [entry] = (await ask(c, auditCalls.list, { batch: c.var.author.requestId, limit: "1" })).audit;
     return page(
       c,
       { title: isDryRun ? "Dry run" : "Load orders" },

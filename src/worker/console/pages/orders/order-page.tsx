@@ -1,7 +1,6 @@
 /** `/console/orders/{id}` shows an order and its history, and changes, ships or deletes the order. */
 import { type Context, Hono } from "hono";
 import { auditCalls } from "../../../admin/audit/calls.ts";
-import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
 import { orderShipment, orderUpdate } from "../../../admin/orders/schema.ts";
@@ -15,7 +14,6 @@ import { addressOf, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
 import { Badge, Basis, Check, Definitions, Submit, Time } from "../../kit/ui.tsx";
-import { EntryUndo } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
 
@@ -76,7 +74,9 @@ async function showOrder(c: OrderContext, failure?: Failure) {
     },
     <>
       <FailureNotice failure={failure} />
-      <OrderDone c={c} order={order} change={audit[0]} />
+      {["ship", "edit"].some((name) => isDone(c, name, order)) && (
+        <Done subject={`Order ${id}`} version={order.version} entries={audit} mayUndo={!c.var.mayOnlyRead} />
+      )}
       <div class="columns">
         <section>
           <h2>Order</h2>
@@ -94,24 +94,6 @@ async function showOrder(c: OrderContext, failure?: Failure) {
         </ol>
       </section>
     </>,
-  );
-}
-
-type DoneProps = {
-  readonly c: OrderContext;
-  readonly order: ShownOrder;
-  readonly change: AuditView | undefined;
-};
-
-/** A load changes orders without an entry of each: then the version is another. */
-function OrderDone({ c, order, change }: DoneProps) {
-  const call = [orderCalls.ship, orderCalls.update].find(({ id }) => id === change?.call);
-  const isShown = ["ship", "edit"].some((name) => isDone(c, name, order));
-  if (call === undefined || change === undefined || !isShown) return null;
-  return (
-    <Done call={call} subject="The order" change={change}>
-      {!c.var.mayOnlyRead && <EntryUndo entry={change} />}
-    </Done>
   );
 }
 

@@ -17,7 +17,6 @@ import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
 import { Basis, type Column, Count, NONE, Table } from "../../kit/ui.tsx";
-import { EntryUndo } from "../../kit/undo.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -50,13 +49,12 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
     <>
       {changed && (
         <Done
-          call={planCalls.update}
-          subject={`The plan ${planName(changed.id)}`}
-          change={audit[0]}
+          subject={`Plan ${planName(changed.id)}`}
+          version={changed.version}
+          entries={audit}
           effective={effectIn(c)}
-        >
-          {!c.var.mayOnlyRead && audit[0] && <EntryUndo entry={audit[0]} />}
-        </Done>
+          mayUndo={!c.var.mayOnlyRead}
+        />
       )}
       <p class="muted">
         The request limits of each plan. A key's own limits override those of its plan. <em>Of each key</em>:

@@ -1,0 +1,83 @@
+/** Makes a change of several keys: those with these ids, or all keys of an owner. */
+import { sql } from "drizzle-orm";
+import type * as v from "valibot";
+import { type Database, openDatabase } from "../../../db/database.ts";
+import { invalidMembers } from "../../../platform/errors.ts";
+import { foldCase } from "../../../text/text.ts";
+import type { Input } from "../../call.ts";
+import { type ChangeOfRows, makeEach, saysOfEntry, sentencesOf, whyKept } from "../../change.ts";
+import type { dryRun } from "../../http/schemas.ts";
+import { MAX_KEYS_AT_ONCE, refreshEachAtOnce } from "../../refresh-limiters.ts";
+import type { ChangedKeys, keySelection } from "../schema.ts";
+import { KEYS } from "../sql.ts";
+
+type Selection = v.InferOutput<typeof keySelection>;
+export type SeveralInput<Body extends Selection> = Pick<
+  Input<Body, v.InferOutput<typeof dryRun>>,
+  "env" | "author" | "body" | "query"
+>;
+
+/** All keys change in one transaction, each with its entry. A key that cannot change is named with the reason. */
+export async function changeSeveral(
+  { env, author, body, query }: SeveralInput<Selection>,
+  change: ChangeOfRows,
+): Promise<ChangedKeys> {
+  const ids = await chosenIds(openDatabase(env.DB), body);
+  const isDryRun = query["dry-run"];
+  const { found, entries } = await makeEach(
+    { env, author, isDryRun },
+    KEYS,
+    ids.map((object) => ({ object })),
+    { ...change, batch: author.requestId },
+  );
+  const entryOf = new Map(entries.map((entry) => [entry.object, entry]));
+  const effectOf = isDryRun ? () => null : await refreshEachAtOnce(env, [...entryOf.keys()]);
+  const changed = found.flatMap(({ object: id, title: name }) => {
+    const entry = entryOf.get(id);
+    return entry === undefined ? [] : [{ id, name, entry, effective: effectOf(id) }];
+  });
+  const unchanged = found
+    .filter(({ object }) => !entryOf.has(object))
+    .map((key) => ({ id: key.object, name: key.title, reason: whyKept(key) }));
+  const said = changed.map(({ name: title, entry, effective }) => {
+    return { title, effective, says: saysOfEntry(KEYS, change.call, entry) };
+  });
+  const left = unchanged.map(({ name: title, reason: says }) => ({ title, says }));
+  return {
+    changed: changed.map(({ entry: { before }, ...key }) => ({
+      ...{ id: key.id, name: key.name, was: String(before.status ?? before.plan), effective: key.effective },
+    })),
+    unchanged,
+    says: [...sentencesOf(said, isDryRun), ...sentencesOf(left).map((line) => `Unchanged: ${line}`)].join(
+      "\n",
+    ),
+  };
+}
+
+const IDS_SHOWN = 5;
+
+async function chosenIds(db: Database, { ids, owner }: Selection): Promise<readonly string[]> {
+  if ((ids === undefined) === (owner === undefined)) {
+    const reason = "exactly one of ids and owner is required";
+    throw invalidMembers({ member: "ids", reason }, { member: "owner", reason });
+  }
+  const isChosen =
+    owner === undefined
+      ? sql`id in (select value from json_each(${JSON.stringify(ids)}))`
+      : sql`owner_key = ${foldCase(owner)}`;
+  const rows = await db.all<{ id: string }>(
+    sql`select id from api_keys where ${isChosen} order by name, id limit ${MAX_KEYS_AT_ONCE + 1}`,
+  );
+  const chosen = rows.map(({ id }) => id);
+  if (ids !== undefined) {
+    const missing = [...new Set(ids)].filter((id) => !chosen.includes(id));
+    if (missing.length === 0) return chosen;
+    const rest = missing.length > IDS_SHOWN ? ` and ${missing.length - IDS_SHOWN} others` : "";
+    const reason = `no key has the id ${missing.slice(0, IDS_SHOWN).join(", ")}${rest}`;
+    throw invalidMembers({ member: "ids", reason });
+  }
+  if (chosen.length === 0) throw invalidMembers({ member: "owner", reason: "no key has this owner" });
+  if (chosen.length <= MAX_KEYS_AT_ONCE) return chosen;
+  const reason = `has more than ${MAX_KEYS_AT_ONCE} keys: give up to ${MAX_KEYS_AT_ONCE} ids`;
+  throw invalidMembers({ member: "owner", reason });
+}
