@@ -102,12 +102,13 @@ describe("a change", () => {
   );
 
   it.for(named)("has a sentence of what the audit log has: $id", async ({ change }, { expect }) => {
-    await send(operator, change, await change.make());
+    const { says } = (await send(operator, change, await change.make())).body;
     const { body } = await operator("GET", `/audit?call=${change.audited ?? change.call.id}&limit=1`);
     const [entry] = body.audit as AuditView[]; // the body of this route
     expect(entry && saysOf(entry)).toMatch(
       /^(?:is|are|has) (?!.*(?:undefined|null|NaN|\[object| none(?! →)))/,
     );
+    if (change.call.id !== "orders.ship") expect(says).toContain(entry && saysOf(entry));
   });
 
   it.for(named)("is not stored in part if D1 refuses a statement: $id", async ({ change }, { expect }) => {

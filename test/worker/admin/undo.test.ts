@@ -153,6 +153,14 @@ describe("a load", () => {
     expect((await again()).status).toBe(409);
   });
 
+  it("that two operators undo at once is undone by one of them", async ({ expect }) => {
+    const ids = await newOrders(3);
+    await load("", ids);
+    const twice = [await undo("orders"), await undo("orders", ada)];
+    const answers = await Promise.all(twice.map((again) => again()));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
+  });
+
   it("that is undone names its first orders, with their status before and after", async ({ expect }) => {
     const [known = ""] = await newOrders(1);
     const fresh = Array.from({ length: 120 }, newOrderId);

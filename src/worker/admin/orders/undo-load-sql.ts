@@ -33,11 +33,6 @@ type Undone = {
  */
 export async function undoLoad(maker: Maker, load: string, file: string | null): Promise<Undone> {
   const { batches, left } = await stateOf(maker, load);
-  if (batches.length === 0) {
-    throw conflict(
-      `Nothing was undone: no order is as the load has left it, or the load is older than ${LOADS_RETENTION_DAYS} days.`,
-    );
-  }
   const undone: string[] = [];
   let [restored, removed] = [0, 0];
   for (const { id } of batches.slice(0, MAX_BATCHES)) {
@@ -46,6 +41,12 @@ export async function undoLoad(maker: Maker, load: string, file: string | null):
     removed += found[0]?.removed ?? 0;
     const ids = JSON.parse(found[0]?.ids ?? "[]") as string[]; // of cast texts
     undone.push(...ids.slice(0, ORDERS_SHOWN - undone.length));
+  }
+  // Somebody else may have undone the load meanwhile.
+  if (restored + removed === 0) {
+    throw conflict(
+      `Nothing was undone: no order is as the load has left it, or the load is older than ${LOADS_RETENTION_DAYS} days.`,
+    );
   }
   const waiting = batches.slice(MAX_BATCHES).reduce((sum, { orders }) => sum + orders, 0);
   const figures = { restored, removed, changed: left[0]?.total ?? 0 };
