@@ -2,7 +2,6 @@
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { clientAddress } from "hono-durable-limiter";
-import { MAX_JSON_BODY_BYTES } from "../admin/http/request-validation.ts";
 import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   beginAs,
@@ -23,7 +22,7 @@ import { logError, logEvent } from "../platform/log.ts";
 import { urlOf } from "../platform/request-url.ts";
 import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
-import { KEPT, keptIn, type SentFields, sentForm, textsIn } from "./kit/forms.ts";
+import { formOf } from "./kit/forms.ts";
 import { cookieOf } from "./kit/headers.ts";
 import { barePage, type ConsoleContext } from "./kit/page.tsx";
 import { Field, Notice, Submit } from "./kit/ui.tsx";
@@ -53,23 +52,10 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
   const { pathname, search } = urlOf(c.req.raw);
   const to = pathname + search;
   if (c.req.method === "GET") return signInPage(c, { to, status: 200 });
-  const kept = await sentIn(c);
-  const notice = `${SESSION_ENDED} ${kept === undefined ? NOT_KEPT : "Sign in to go on where you were."}`;
-  return signInPage(c, { to, kept, notice, status: 401 });
+  return signInPage(c, { to, notice: SESSION_ENDED, status: 401 });
 });
 
-const SESSION_ENDED = "The session has ended, and nothing was changed.";
-const NOT_KEPT =
-  "The form was too large to be kept, or it had a file: after signing in, fill it in or choose the file again.";
-/** With the fields of the sign-in, the form is still within the bound. */
-const MAX_KEPT_CHARS = MAX_JSON_BODY_BYTES / 2;
-
-/** Returns the fields of the form as they were sent. Undefined: the form has a file, or too many characters. */
-async function sentIn(c: ConsoleContext): Promise<SentFields | undefined> {
-  if (!c.req.header("Content-Type")?.startsWith("application/x-www-form-urlencoded")) return undefined;
-  const sent = await c.req.text();
-  return sent.length > MAX_KEPT_CHARS ? undefined : [...new URLSearchParams(sent)];
-}
+const SESSION_ENDED = "The session has ended, and nothing was done. Sign in, and send the form again.";
 
 /** Undefined if the cookie has no live session, or the session began with a token that was replaced. */
 async function callerOfSession(
@@ -101,9 +87,7 @@ async function noteUse(db: Database, idHash: string, now: number): Promise<void>
 /** A session that the browser already has ends with it. */
 export async function signIn(c: ConsoleContext): Promise<Response> {
   const { tokens } = waysIn(c);
-  const form = await sentForm(c);
-  const { token: typed = "", operator = "", to = PATH } = textsIn(form);
-  const kept = keptIn(form);
+  const { token: typed = "", operator = "", to = PATH } = await formOf(c);
   try {
     const token = await requireToken(c, tokens, typed.trim());
     const name = operatorName(c, "Your name", operator);
@@ -118,14 +102,13 @@ export async function signIn(c: ConsoleContext): Promise<Response> {
     ]);
     setCookie(c, cookie.name, id, { ...cookie.options, maxAge: SESSION_SECONDS });
     logSignIn(c, "admin_signed_in", callerWith(c, token, name));
-    // 307: the browser sends the form again, in the body and to the page that shows what was typed.
-    return c.redirect(consolePathOf(c, to), kept.length === 0 ? 303 : 307);
+    return c.redirect(consolePathOf(c, to), 303);
   } catch (thrown) {
     if (!(thrown instanceof ApiError)) throw thrown;
     const status = ERROR_STATUS[thrown.code];
     if (status !== 400 && status !== 401) throw thrown;
     const wrong = status === 400 ? { operator: thrown.message } : { token: thrown.message };
-    return signInPage(c, { to, kept, operator: status === 400 ? "" : operator, wrong, status });
+    return signInPage(c, { to, operator: status === 400 ? "" : operator, wrong, status });
   }
 }
 
@@ -162,7 +145,6 @@ function logSignIn(
 
 type SignIn = {
   readonly to: string;
-  readonly kept?: SentFields | undefined;
   readonly operator?: string;
   readonly notice?: string;
   /** Why a field was refused. */
@@ -170,16 +152,13 @@ type SignIn = {
   readonly status: 200 | 400 | 401;
 };
 
-function signInPage(c: ConsoleContext, { to, kept = [], operator, notice, wrong = {}, status }: SignIn) {
+function signInPage(c: ConsoleContext, { to, operator, notice, wrong = {}, status }: SignIn) {
   return barePage(
     c,
     { title: "Sign in", status },
     <form method="post" action="/console/sign-in" class="panel">
       {notice !== undefined && <Notice kind="warn">{notice}</Notice>}
       <input type="hidden" name="to" value={to} />
-      {kept.map(([name, text]) => (
-        <input type="hidden" name={KEPT + name} value={text} />
-      ))}
       <Field
         name="operator"
         label="Your name"

@@ -90,13 +90,17 @@ function leave(c: ConsoleContext): Response {
 
 /** Without a script, the code of a link stays in the address, and a person copies the link into the field. */
 function codePage(c: ConsoleContext, isWrong: boolean): Response | Promise<Response> {
+  const isChange = c.req.method === "POST" && !isSignIn(c);
   return barePage(
     c,
-    { title: "Your link", status: isWrong ? 401 : 200 },
+    { title: "Your link", status: isWrong || isChange ? 401 : 200 },
     <form method="post" action="/owner" class="panel">
-      {isWrong && (
+      {(isWrong || isChange) && (
         <Notice kind="bad">
-          This link has ended, or is no link of this page. Please ask for another one.
+          {isChange && "Nothing was done. "}
+          {isWrong
+            ? "This link has ended, or is no link of this page. Please ask for another one."
+            : "After 12 hours, this page asks for your link again."}
         </Notice>
       )}
       <Field

@@ -395,20 +395,6 @@ describe("a change that comes after another operator's", () => {
     expect(html).toContain("Use mine");
     expect(html).not.toMatch(/ada, <time|ada set this/);
   });
-
-  it("names them also after the session had ended", async ({ expect }) => {
-    const { address, shown } = await opened("/console/keys/ID/edit");
-    const { post } = await browserWith(env.ADMIN_TOKEN, {}, "ada");
-    setClock(NOON + 10_000);
-    await post(address, { note: "what ada typed" });
-    setClock(NOON + 7_300_000);
-    const sent = Object.entries({ ...shown, note: "mine" });
-    const kept = Object.fromEntries(sent.map(([name, text]) => [`kept.${name}`, text]));
-    const again = await browserWith(env.ADMIN_TOKEN);
-    const { fields } = formOn(await (await again.post(address, kept)).text(), "Change key");
-    const html = await (await again.post(address, { ...fields, note: "mine" })).text();
-    expect(html).toMatch(/ada, <time[^>]*>.*ago<\/time>: The key is changed/);
-  });
 });
 
 describe("the button Undo", () => {

@@ -163,6 +163,10 @@ describe("a link", () => {
     expect((await ofRevoked.get()).status).toBe(401);
     setClock(T0 + DAY_MS);
     expect((await ofShort.get()).status).toBe(401);
+    for (const late of [ofShort.post("/owner/rotate", {}), post("/owner/rotate", {})]) {
+      const page = await late;
+      expect([page.status, await page.text()]).toEqual([401, expect.stringContaining("Nothing was done")]);
+    }
     expect((await open(short.code)).Cookie).toBe("");
     for (const { owner } of [short, revoked]) {
       const { links } = (await operator("GET", `/links?owner=${encodeURIComponent(owner)}`)).body;

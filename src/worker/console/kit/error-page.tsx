@@ -1,14 +1,11 @@
 /** The page of an error, in the console and for owners. */
 import { ERROR_STATUS } from "../../platform/error-codes.ts";
 import type { ApiError } from "../../platform/errors.ts";
-import { KeptForm } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import { barePage, type ConsoleContext, page } from "./page.tsx";
 
 /** Without a session, the page has no navigation. */
 export function errorPage(c: ConsoleContext, error: ApiError): Response | Promise<Response> {
-  // The form was a mere button. Its page has it again.
-  if (error instanceof KeptForm) return c.redirect(c.req.path, 303);
   const status = ERROR_STATUS[error.code];
   const frame = { title: status === 404 ? "Not found" : "That did not work", status };
   for (const [name, value] of Object.entries(error.headers)) c.header(name, value);

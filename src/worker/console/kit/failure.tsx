@@ -8,14 +8,14 @@ import { ApiError } from "../../platform/errors.ts";
 import type { Problem } from "../../text/check-schema.ts";
 import { membersOf, memberText, sentenceOf } from "../../text/says.ts";
 import { parseRfc3339 } from "../../text/time.ts";
-import { ask, changedIn, KeptForm, receiveForm, textsIn, tickedIn } from "./forms.ts";
+import { ask, changedIn, receiveForm, textsIn, tickedIn } from "./forms.ts";
 import { inWords } from "./labels.ts";
 import type { FormTexts } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
 import type { Preview } from "./preview.tsx";
 import { LinkButton, Notice, Relative, Submit } from "./ui.tsx";
 
-/** Why the form made no change: it was refused, came without a session, or asked for the preview. */
+/** Why the form made no change: it was refused, or asked for the preview. */
 export type Failure = {
   readonly action: string;
   /** The fields whose text was changed. */
@@ -25,19 +25,12 @@ export type Failure = {
   readonly status: ContentfulStatusCode;
   readonly message: string;
   readonly problems: readonly Problem[];
-  /** The version and the time of a form without a session: what others changed since is a conflict. */
-  readonly kept?: FormTexts;
   /** What others changed since the form was shown, the newest first. */
   readonly changes?: readonly AuditView[];
   readonly preview?: Preview;
 };
 
 const CHANGES_SHOWN = 5;
-/** Nothing was refused. */
-const SHOWN_AGAIN = { status: 200, message: "", problems: [] } as const;
-const SIGNED_IN_AGAIN =
-  "You are signed in again. Nothing was changed: the form has what you typed. Send it once more.";
-
 const CHANGED_MEANWHILE =
   "This was changed meanwhile. The page shows the present state, and the form has what you typed.";
 
@@ -54,7 +47,8 @@ export async function answerForm<C extends ConsoleContext>(
     [typed, ticked] = [textsIn(form), tickedIn(form)];
     const made = await make(typed);
     if (made instanceof Response) return made;
-    return pageWith(c, { ...SHOWN_AGAIN, action, typed: changedIn(typed), ticked, preview: made });
+    const asked = { action, typed: changedIn(typed), ticked, preview: made };
+    return pageWith(c, { ...asked, status: 200, message: "", problems: [] });
   } catch (thrown) {
     const failure = failureOf(thrown, action, typed, ticked);
     return pageWith(c, failure.status === 412 ? await conflictIn(c, failure, typed) : failure);
@@ -63,10 +57,6 @@ export async function answerForm<C extends ConsoleContext>(
 
 /** Throws an error that is no answer to the typed texts. */
 function failureOf(thrown: unknown, action: string, typed: FormTexts, ticked: readonly string[]): Failure {
-  if (thrown instanceof KeptForm) {
-    const { typed: kept, ticked: ids } = thrown;
-    return { ...SHOWN_AGAIN, action, typed: changedIn(kept), ticked: ids, message: SIGNED_IN_AGAIN, kept };
-  }
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];
   if (status !== 400 && status !== 409 && status !== 412) throw thrown;
@@ -102,7 +92,7 @@ async function conflictIn(c: ConsoleContext, failure: Failure, { seen }: FormTex
 export function FailureNotice({ failure }: { readonly failure: Failure | undefined }) {
   if (failure === undefined || failure.message === "") return null;
   return (
-    <Notice kind={failure.status === 412 || failure.status === 200 ? "warn" : "bad"}>
+    <Notice kind={failure.status === 412 ? "warn" : "bad"}>
       <p>{failure.message}</p>
       {failure.changes?.map((change) => (
         <p>

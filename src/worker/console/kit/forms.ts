@@ -5,7 +5,7 @@ import { checked } from "../../admin/http/request-validation.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { hasKey } from "../../key/key.ts";
-import { ApiError, invalidRequest } from "../../platform/errors.ts";
+import { invalidRequest } from "../../platform/errors.ts";
 import type { ObjectSchema } from "../../text/check-schema.ts";
 import { type FormTexts, membersIn } from "./members.ts";
 import type { ConsoleContext } from "./page.tsx";
@@ -20,46 +20,15 @@ export function textsIn(form: FormData): FormTexts {
   return Object.fromEntries(fields);
 }
 
-/** Throws a `KeptForm`, so that no form that came without a session makes a change after the sign-in. */
-export async function receiveForm(c: ConsoleContext): Promise<FormData> {
-  const form = await sentForm(c);
-  const kept = keptIn(form);
-  if (kept.length > 0) throw new KeptForm(kept);
-  return form;
-}
-
-/** Reads the form as it was sent, which a change must not do: `receiveForm` is for changes. */
-export function sentForm(c: ConsoleContext): Promise<FormData> {
+export function receiveForm(c: ConsoleContext): Promise<FormData> {
   return c.req.formData().catch(() => {
     throw invalidRequest("The form did not arrive in full, or is no form. Nothing was changed.");
   });
 }
 
-/** The form for signing in has fields with this prefix: those of a form that came without a session. */
-export const KEPT = "kept.";
-
-export type SentFields = readonly (readonly [name: string, text: string])[];
-
 /** Returns the ids of the rows that were ticked. */
-export function tickedIn(fields: Iterable<readonly [name: string, value: unknown]>): readonly string[] {
-  return [...fields].flatMap(([name, value]) => (name === "ids" && typeof value === "string" ? value : []));
-}
-
-export function keptIn(form: FormData): SentFields {
-  return [...form].flatMap(([name, text]) =>
-    name.startsWith(KEPT) && typeof text === "string" ? [[name.slice(KEPT.length), text] as const] : [],
-  );
-}
-
-/** A form that came without a session, and comes again after the sign-in. */
-export class KeptForm extends ApiError {
-  readonly typed: FormTexts;
-  readonly ticked: readonly string[];
-  constructor(kept: SentFields) {
-    super("invalid_request", "You are signed in again. Nothing was changed.");
-    this.typed = Object.fromEntries(kept);
-    this.ticked = tickedIn(kept);
-  }
+export function tickedIn(form: FormData): readonly string[] {
+  return form.getAll("ids").filter((id) => typeof id === "string");
 }
 
 /** Reads the query of a page. An empty field of a filter filters nothing. */

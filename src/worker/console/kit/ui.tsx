@@ -274,16 +274,14 @@ export function Gauge({ name, used, limit, children }: GaugeProps) {
 type BasisProps = {
   readonly version: number | string | null;
   readonly texts?: FormTexts | undefined;
-  /** The version and the time that a form had which is shown again. */
-  readonly kept?: FormTexts | undefined;
 };
 
 /** Hidden fields: the version of the object, when it was read, and the texts that the fields showed at first. */
-export function Basis({ version, texts = {}, kept = {} }: BasisProps) {
+export function Basis({ version, texts = {} }: BasisProps) {
   return (
     <>
-      <input type="hidden" name="version" value={kept.version ?? String(version)} />
-      <input type="hidden" name="seen" value={kept.seen ?? rfc3339(nowSeconds())} />
+      <input type="hidden" name="version" value={String(version)} />
+      <input type="hidden" name="seen" value={rfc3339(nowSeconds())} />
       {Object.entries(texts).map(([name, text]) => (
         <input type="hidden" name={WAS + name} value={text} />
       ))}

@@ -6,7 +6,7 @@ import { hasKey, keyIn, parseKey, SECRET_ID_CHARS } from "../../../key/key.ts";
 import { hashKey, MacKeys } from "../../../key/mac.ts";
 import { ownerCodeIn } from "../../../key/owner-code.ts";
 import { foldForSearch } from "../../../text/text.ts";
-import { addressOf, ask, formOf, KeptForm, queryOf } from "../../kit/forms.ts";
+import { addressOf, ask, formOf, queryOf } from "../../kit/forms.ts";
 import { type ConsoleContext, docsUrl, FIND, FindForm, page, SECTIONS } from "../../kit/page.tsx";
 import { customerAddress } from "../../kit/ui.tsx";
 
@@ -18,11 +18,7 @@ type Found = Omit<FoundThing, "kind" | "id"> & {
 
 /** The text may be a secret, so it comes in a body, and no address has it. A script gets what was found. */
 export async function answerFind(c: ConsoleContext): Promise<Response> {
-  // Nothing is changed, so after a sign-in the form is sent again.
-  const { text: typed = "" } = await formOf(c).catch((thrown) => {
-    if (thrown instanceof KeptForm) return thrown.typed;
-    throw thrown;
-  });
+  const { text: typed = "" } = await formOf(c);
   const text = typed.trim();
   const found = await foundBy(c, text);
   if (c.req.header("Accept") === "application/json") return c.json(found);

@@ -236,7 +236,7 @@ export function ActionForm({ shown, open, failure }: FormProps) {
       <h2>{title}</h2>
       <FailureNotice failure={failure} />
       <form method="post" action={address}>
-        <Basis version={version} kept={failure?.kept} texts={action.sendsChanges ? texts : {}} />
+        <Basis version={version} texts={action.sendsChanges ? texts : {}} />
         {action.form?.(shown, texts, failure)}
         <FormButtons
           failure={failure}

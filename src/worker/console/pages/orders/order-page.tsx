@@ -112,7 +112,7 @@ function Actions({ order, failure }: { readonly order: ShownOrder; readonly fail
     <section>
       <h2>Actions</h2>
       <form method="post" action={`/console/orders/${order.id}/edit`} class="panel">
-        <Basis version={order.version} texts={shown} kept={refused?.kept} />
+        <Basis version={order.version} texts={shown} />
         <Fields
           schema={orderUpdate}
           names={["status", ["quantity", "complete"], "shipDate", ...(refused?.status === 409 ? ALLOW : [])]}

@@ -117,7 +117,7 @@ function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure
           <h2>Change {planName(id)}</h2>
         </div>
         <FailureNotice failure={failure} />
-        <Basis version={version} texts={shown} kept={failure?.kept} />
+        <Basis version={version} texts={shown} />
         <Fields
           schema={planUpdate}
           form={id}
