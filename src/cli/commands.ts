@@ -2,7 +2,6 @@
 
 import { type Command, Option } from "commander";
 import type { ChangedKeys } from "../worker/admin/keys/schema.ts";
-import { describeProblems } from "../worker/text/check-schema.ts";
 import { call as send } from "./api.ts";
 import {
   confirm,
@@ -17,7 +16,7 @@ import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
-import { addCommand, groupOf, keyId, objectId, type Session, show, showKey } from "./session.ts";
+import { addCommand, groupOf, keyId, objectId, renamed, type Session, show, showKey } from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
@@ -161,13 +160,8 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
 
 /** The service names the member `from`, and the operator typed `--since`. */
 function inOptions(thrown: unknown, form: Form): unknown {
-  if (!(thrown instanceof CliError) || thrown.problems.length === 0) return thrown;
   const names = namesOf(form);
-  const problems = thrown.problems.map(({ member, reason }) => ({
-    member: member !== null && names.includes(member) ? flagOf(member) + unitOf(member) : member,
-    reason,
-  }));
-  return Object.assign(thrown, { message: describeProblems(problems) });
+  return renamed(thrown, (name) => (names.includes(name) ? flagOf(name) + unitOf(name) : name));
 }
 
 /** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */
@@ -324,7 +318,7 @@ async function valuesOf(session: Session, members: readonly Member[], options: O
     const value = options[optionNameOf(name)];
     if (value === undefined) continue;
     if (value === "none" && isNullable) values[name] = null;
-    else if (name === "key") values[name] = await keyId(session, String(value));
+    else if (name === "key") values[name] = await keyId(session, String(value), "--key");
     else if (name === "object") values[name] = await objectId(session, String(value));
     else values[name] = type === "boolean" ? String(value) === "true" : value;
   }

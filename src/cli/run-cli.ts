@@ -41,7 +41,7 @@ const HELP = `
 A <key> is the id of a key or the beginning of its id, its exact name, or the last four characters of its secret.
 The admin token is read from ADMIN_TOKEN; for the local instance, from .dev.vars.`;
 
-function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => void): Command {
+export function createProgram(io: CliIo, json: boolean, writeErr: (text: string) => void): Command {
   const program = new Command("store-orders")
     .description("Operates Store Orders: keys, bans, plans, orders.")
     .version(packageJson.version)

@@ -1,10 +1,10 @@
 /** A run of the command line: the access to the service, and functions that several commands use. */
 import type { Command } from "commander";
+import { isObjectId } from "../worker/admin/audit/schema.ts";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
-import { PLAN_IDS } from "../worker/db/values.ts";
 import { isKeyId } from "../worker/key/key.ts";
+import { describeProblems } from "../worker/text/check-schema.ts";
 import { planName } from "../worker/text/format.ts";
-import { isInt64 } from "../worker/text/int64.ts";
 import type { Access } from "./access.ts";
 import { type Answer, call } from "./api.ts";
 import { CliError, type CliIo } from "./io.ts";
@@ -33,10 +33,16 @@ export function showKey(session: Session, answer: Answer<KeyView>): void {
   show(session, answer, () => describeKey(answer.body));
 }
 
-/** Returns a key's id. `ref` is the id or its beginning, the key's name, or the end of a secret. */
-export async function keyId({ access }: Session, ref: string): Promise<string> {
+/**
+ * Returns a key's id. `ref` is the id or its beginning, the key's name, or the end of a secret. `as` is what the
+ * operator calls it.
+ */
+export async function keyId({ access }: Session, ref: string, as = "KEY"): Promise<string> {
   if (isKeyId(ref)) return ref;
-  const { body } = await call<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });
+  const found = call<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });
+  const { body } = await found.catch((thrown) => {
+    throw renamed(thrown, () => as);
+  });
   const [key, ...others] = body.keys;
   if (key !== undefined && others.length === 0) return key.id;
   if (key !== undefined)
@@ -56,11 +62,19 @@ function linesOf(keys: readonly KeyView[]): string {
     .join("");
 }
 
+/** The service names its own members, and the operator typed something else. */
+export function renamed(thrown: unknown, nameOf: (member: string) => string): unknown {
+  if (!(thrown instanceof CliError) || thrown.problems.length === 0) return thrown;
+  const problems = thrown.problems.map(({ member, reason }) => ({
+    member: member && nameOf(member),
+    reason,
+  }));
+  return Object.assign(thrown, { problems, message: describeProblems(problems) });
+}
+
 /** Returns the id of a key, a plan or an order. `orders` stands for loads. */
 export async function objectId(session: Session, object: string): Promise<string> {
-  return isInt64(object) || object.startsWith("link_") || ["orders", ...PLAN_IDS].includes(object)
-    ? object
-    : keyId(session, object);
+  return isObjectId(object) ? object : keyId(session, object, "--object");
 }
 
 /** Returns the group of a noun's commands. */

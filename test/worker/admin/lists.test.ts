@@ -18,20 +18,20 @@ beforeAll(async () => {
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${ROWS})`;
   const inserts = [
     `insert into api_keys (id, name, owner_name, plan, status, expires_at, created_at)
-      select printf('key_%03d', i), printf('name %d', i % 7), iif(i % 3, printf('owner %d', i % 20), null),
+      select printf('key_%012d', i), printf('name %d', i % 7), iif(i % 3, printf('owner %d', i % 20), null),
         iif(i % 2, 'pro', 'free'), 'active', iif(i % 3, ${NOW} + i % 5 * 86400, null), 0 from n`,
     `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
-      select ${TODAY} - i % 4 * 86400, printf('key_%03d', i), i % 4 * 10, i % 3, 0, 10000, '[]' from n`,
+      select ${TODAY} - i % 4 * 86400, printf('key_%012d', i), i % 4 * 10, i % 3, 0, 10000, '[]' from n`,
     `insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)
-      select printf('ban_%03d', i), printf('key_%03d', 1 + i % 2), 'operator', 0, ${NOW} - 1000 + i / 5,
+      select printf('ban_%03d', i), printf('key_%012d', 1 + i % 2), 'operator', 0, ${NOW} - 1000 + i / 5,
         ${NOW} + iif(i % 4 = 1, -(i % 3), 1 + i % 7), iif(i % 4 = 2, ${NOW} - i % 3, null) from n`,
     `insert into audit_log (at, request_id, actor, call, object)
-      select ${NOW} - i / 9, 'r', 'mo', 'keys.update', iif(i % 2, 'key_001', 'key_002') from n`,
+      select ${NOW} - i / 9, 'r', 'mo', 'keys.update', iif(i % 2, 'key_000000000001', 'key_000000000002') from n`,
     `insert into orders (id, quantity, status) select i * 3 - 60, 1, iif(i % 4, 'pending', 'shipped') from n`,
     `insert into alerts (id, type, key_id, at, text, data)
-      select printf('alert_%03d', i), 'ban.lifted', 'key_001', ${NOW} - i / 9, '', '{}' from n`,
+      select printf('alert_%03d', i), 'ban.lifted', 'key_000000000001', ${NOW} - i / 9, '', '{}' from n`,
     `insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id)
-      select i, ${NOW} - i / 9, 'key_001', 'r' from n`,
+      select i, ${NOW} - i / 9, 'key_000000000001', 'r' from n`,
   ];
   await env.DB.batch([
     ...tables.map((table) => env.DB.prepare(`delete from ${table}`)),
@@ -68,7 +68,7 @@ const LISTS: readonly List[] = [
   { path: "/bans", member: "bans", orders: ["state=all"] },
   { path: "/bans", member: "bans", orders: ["state=live"], rows: 12 },
   { path: "/bans", member: "bans", orders: ["state=past"], rows: 12 },
-  { path: "/bans", member: "bans", orders: ["state=live&key=key_002"], rows: 6 },
+  { path: "/bans", member: "bans", orders: ["state=live&key=key_000000000002"], rows: 6 },
   {
     path: "/usage",
     member: "rows",
@@ -85,7 +85,7 @@ const LISTS: readonly List[] = [
   { path: "/usage", member: "rows", orders: ["from=24h&to=0h&by=hour"] },
   { path: "/alerts", member: "alerts", orders: [""] },
   { path: "/audit", member: "audit", orders: ["actor=mo"] },
-  { path: "/audit", member: "audit", orders: ["object=key_001"], rows: 12 },
+  { path: "/audit", member: "audit", orders: ["object=key_000000000001"], rows: 12 },
   { path: "/orders", member: "orders", orders: both("") },
   { path: "/orders", member: "orders", orders: ["status=shipped"], rows: 6 },
   { path: "/orders/cancelled", member: "cancelled", orders: [""] },
@@ -125,7 +125,7 @@ describe("the pages of a list have each row once", () => {
       expect((await operator("GET", `${path}?${order}&${cursor}`)).status).toBe(200);
       for (const query of [
         ...others.map((other) => `${other}&${cursor}`),
-        "after=key_001",
+        "after=key_000000000001",
         "after=%00",
         "after=5",
       ])

@@ -1,14 +1,28 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
-import { AUDIT_CALLS } from "../../db/values.ts";
+import { AUDIT_CALLS, PLAN_IDS } from "../../db/values.ts";
+import { isKeyId } from "../../key/key.ts";
+import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, described, next } from "../http/answer-schemas.ts";
 import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
+const OBJECT = "the id of a key, plan, order or link, or orders for loads";
+
+/** `keys` stands for all keys. */
+export function isObjectId(text: string): boolean {
+  return (
+    isKeyId(text) ||
+    isInt64(text) ||
+    /^link_\w+$/.test(text) ||
+    [...PLAN_IDS, "orders", "keys"].includes(text)
+  );
+}
+
 export const auditQuery = v.strictObject({
   actor: v.optional(described(soughtText, "The name of the operator who made the change.")),
   call: v.optional(described(oneOf(AUDIT_CALLS), "The change, by the id of its call.")),
-  object: v.optional(described(v.string(), "The id of the key, plan, order or link that changed.")),
+  object: v.optional(described(v.pipe(v.string(), v.check(isObjectId, `must be ${OBJECT}`)), OBJECT)),
   batch: v.optional(
     described(soughtText, "What the entries of several keys, a shipment or a load have in common."),
   ),

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
 import { count, dateTime, described, effective, next, says, version } from "../http/answer-schemas.ts";
-import { format, oneOf, paging, wholeNumber } from "../http/schemas.ts";
+import { format, keyId, oneOf, paging, wholeNumber } from "../http/schemas.ts";
 import { shortText, soughtText } from "../http/text-schemas.ts";
 
 export const banRequest = v.strictObject({
@@ -16,7 +16,7 @@ export const banRequest = v.strictObject({
 
 export const banQuery = v.strictObject({
   state: v.optional(oneOf(["live", "past", "all"]), "all"),
-  key: v.optional(v.string()),
+  key: v.optional(keyId),
   owner: v.optional(soughtText),
   ...paging,
   format,

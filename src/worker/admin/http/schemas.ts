@@ -2,6 +2,7 @@
 
 import * as v from "valibot";
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
+import { isKeyId } from "../../key/key.ts";
 import {
   DAY_SECONDS,
   dayName,
@@ -83,6 +84,8 @@ export const format = v.optional(
 );
 /** A time that becomes its UTC day, as in `2026-11-21`. */
 export const pastDay = v.pipe(pastTime, v.transform(dayName));
+
+export const keyId = v.pipe(v.string(), v.check(isKeyId, "must be the id of a key"));
 
 export function oneOf<const Values extends readonly string[]>(values: Values) {
   return v.picklist(values, `must be one of ${values.join(", ")}`);

@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
 import { count, dateTime, described, limitsInForce, next } from "../http/answer-schemas.ts";
-import { format, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
+import { format, keyId, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 type UsageOrder = { readonly sort?: UsageSort | undefined; readonly direction?: "asc" | "desc" | undefined };
@@ -15,7 +15,7 @@ export function orderOf({ sort = "admitted", direction }: UsageOrder) {
 export const usageQuery = v.strictObject({
   ...range,
   by: v.optional(described(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), "What each row is about."), "key"),
-  key: v.optional(described(v.string(), "Only this key.")),
+  key: v.optional(described(keyId, "Only this key.")),
   owner: v.optional(described(soughtText, "Only the keys of this owner, by the name or else the e-mail.")),
   plan: v.optional(described(oneOf(PLAN_IDS), "Only the keys of this plan.")),
   sort: v.optional(
