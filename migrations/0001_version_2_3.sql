@@ -58,3 +58,8 @@ CREATE VIEW `dry_run` AS SELECT 1 AS `is_made`;
 CREATE TRIGGER `dry_run_is_taken_back` INSTEAD OF INSERT ON `dry_run` BEGIN
 	SELECT RAISE(ABORT, 'this was a dry run');
 END;
+--> statement-breakpoint
+
+-- The schema's number.
+-- A view, so that a query of sqlite_schema reads the number in a database of any version. Each migration makes it anew.
+CREATE VIEW `schema_number` AS SELECT 1 AS `number`;

@@ -1,12 +1,15 @@
-/** `npm run deploy` and `deploy:staging`: checks the sign-in and wrangler.toml, applies the migrations, then deploys. */
+/**
+ * `npm run deploy` and `deploy:staging`: checks the sign-in, wrangler.toml and the version of the database, applies
+ * the migrations, then deploys.
+ */
 import { spawnSync } from "node:child_process";
 import { Argument, Command } from "commander";
 import { unstable_readConfig as readConfig } from "wrangler";
-import { CONFIGURATION, wranglerCommand } from "../local/wrangler.ts";
+import { CONFIGURATION, findSchemaProblem, wranglerCommand } from "../local/wrangler.ts";
 import { deployProblems } from "./deploy-problems.ts";
 import { runTool } from "./run-tool.ts";
 
-function deploy(environment: "production" | "staging"): void {
+async function deploy(environment: "production" | "staging"): Promise<void> {
   const production = readConfig({ config: CONFIGURATION, env: "" });
   const problems = [
     ...(isSignedIn() ? [] : ["You are not signed in to Cloudflare: npx wrangler login"]),
@@ -18,10 +21,22 @@ function deploy(environment: "production" | "staging"): void {
     throw new Error(`Nothing was deployed.\n${problems.map((each) => `- ${each}`).join("\n")}`);
 
   const env = environment === "production" ? "--env=" : "--env=staging";
+  await checkDatabase(env);
   // Without standard input wrangler asks no question. After a "no", wrangler would end with 0, and the Worker
   // would be deployed without its tables.
   run(["d1", "migrations", "apply", "DB", "--remote", env], "ignore");
   run(["deploy", env], "inherit");
+}
+
+/** Throws if the migrations cannot bring the database to this version. */
+async function checkDatabase(env: string): Promise<void> {
+  const problem = await findSchemaProblem(["--remote", env]).catch(({ message }: Error) => {
+    throw new Error(`Nothing was deployed, because the database could not be read:\n${message}`);
+  });
+  if (problem?.kind === "oldest" || problem?.kind === "newer")
+    throw new Error(`Nothing was deployed.\n- ${problem.says}`);
+  if (problem?.kind === "older")
+    console.log("The database is of an older version: its migrations are applied.");
 }
 
 /** Asks for the credential, which wrangler finds without a request to Cloudflare. The answer is dropped. */
@@ -38,7 +53,9 @@ function run(args: string[], stdin: "ignore" | "inherit"): void {
 
 await runTool(
   new Command("npm run deploy")
-    .description("Checks the sign-in and wrangler.toml, applies the migrations, and deploys the Worker.")
+    .description(
+      "Checks sign-in, wrangler.toml and database, applies the migrations, and deploys the Worker.",
+    )
     .addArgument(new Argument("<environment>").choices(["production", "staging"]))
     .action(deploy),
 );

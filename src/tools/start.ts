@@ -1,12 +1,11 @@
 /** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
-import { spawn } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, isIP, isIPv6 } from "node:net";
 import { join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Command, InvalidArgumentError } from "commander";
 import { ensureLocalToken } from "../local/token.ts";
-import { CONFIGURATION, DEFAULT_PORT, LOCAL_ENV, wranglerCommand } from "../local/wrangler.ts";
+import { CONFIGURATION, DEFAULT_PORT, findSchemaProblem, LOCAL_ENV, runWrangler } from "../local/wrangler.ts";
 import { runCrons } from "./crons.ts";
 import { settingProblems } from "./deploy-problems.ts";
 import { runTool } from "./run-tool.ts";
@@ -41,7 +40,7 @@ async function start(options: Options): Promise<void> {
   if (free !== port)
     throw new Error(`Port ${port} is taken by another program. Choose another: npm start -- --port ${free}`);
   const token = ensureLocalToken(varsFile);
-  await applyMigrations(folder);
+  await prepareDatabase(folder);
 
   console.log("Starting the service …");
   const output = holdOutput();
@@ -94,21 +93,18 @@ async function freePortFrom(port: number, ip: string): Promise<number> {
   return freePortFrom(port + 1, ip);
 }
 
-async function applyMigrations(folder: string): Promise<void> {
-  const migrate = ["d1", "migrations", "apply", "DB", "--env=", "--local", "--persist-to", folder];
-  const child = spawn(process.execPath, wranglerCommand(migrate), { env: { ...process.env, ...LOCAL_ENV } });
-  process.once("exit", () => child.kill());
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      output += text;
-    });
-  }
-  const code = await new Promise((done) => child.once("close", done));
-  if (code === 0) return;
-  throw new Error(
-    `${output.trim()}\n\nThe database in ${folder} could not be migrated. To start with a new one, move the folder away.`,
-  );
+async function prepareDatabase(folder: string): Promise<void> {
+  const where = ["--env=", "--local", "--persist-to", folder];
+  const advice = "To start with a new one, move the folder away.";
+  const problem = await findSchemaProblem(where, LOCAL_ENV).catch(({ message }: Error) => {
+    throw new Error(`${message}\n\nThe database in ${folder} could not be read. ${advice}`);
+  });
+  if (problem === undefined) return;
+  if (problem.kind === "oldest" || problem.kind === "newer")
+    throw new Error(`${problem.says}\nThe database is in ${folder}. ${advice}`);
+  if (problem.kind === "older") console.log("Bringing the database to this version …");
+  const { code, says } = await runWrangler(["d1", "migrations", "apply", "DB", ...where], LOCAL_ENV);
+  if (code !== 0) throw new Error(`${says}\n\nThe database in ${folder} could not be migrated. ${advice}`);
 }
 
 /** Like `wrangler dev`, but without the inspector, where any program on the machine could read the token. */

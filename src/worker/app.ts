@@ -1,5 +1,5 @@
 /** The app: its middleware and routes, in the order in which they run (ADR-1). The order is set here only. */
-import { type Context, Hono, type HonoRequest, type Next } from "hono";
+import { type Context, Hono, type Next } from "hono";
 import { cors } from "hono/cors";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
@@ -17,7 +17,8 @@ import { announceSunset, petRoutes } from "./client/pet-routes.ts";
 import { errorPage } from "./console/kit/error-page.tsx";
 import { consoleRoutes } from "./console/routes.tsx";
 import type { AppEnv } from "./context.ts";
-import { hasNoTables, isDatabaseFull, isDatabaseOutage, MAKE_TABLES } from "./db/database.ts";
+import { isDatabaseFull, isDatabaseOutage } from "./db/database.ts";
+import { schemaProblemBehind } from "./db/schema-problem.ts";
 import { MacKeys } from "./key/mac.ts";
 import { ownerRoutes } from "./owner/routes.tsx";
 import { ApiError, notFound, renderError, toApiError, unavailable } from "./platform/errors.ts";
@@ -88,8 +89,11 @@ function versionOne() {
 
 function withErrors(app: Hono<AppEnv>, { noSuchPath, render }: Errors) {
   app.notFound((c) => (isPage(c.req.path) ? errorPage(c, noSuchPath) : render(noSuchPath)));
-  app.onError((thrown, c) => {
-    const error = errorOf(thrown, c.req);
+  app.onError(async (thrown, c) => {
+    const problem = await schemaProblemBehind(c.env, thrown);
+    // Clients cannot help it, and get the error of any other bug.
+    const isShown = problem !== undefined && !c.req.path.startsWith("/v1/");
+    const error = isShown ? unavailable(problem.says, thrown) : errorOf(thrown, c.req.method);
     if (error.refusal) c.set("refusal", error.refusal);
     if (error.cause !== undefined) logError("request_failed", error.cause, { requestId: c.get("requestId") });
     return isPage(c.req.path) ? errorPage(c, error) : render(error);
@@ -102,10 +106,7 @@ function isPage(path: string): boolean {
 }
 
 /** If D1's answer was lost, D1 may have stored the change or the cancel. */
-function errorOf(thrown: unknown, { method, path }: Pick<HonoRequest, "method" | "path">): ApiError {
-  // Clients cannot help it, and get the 500 of any other bug.
-  if (hasNoTables(thrown) && !path.startsWith("/v1/"))
-    return unavailable(`The database has no tables: ${MAKE_TABLES}.`, thrown);
+function errorOf(thrown: unknown, method: string): ApiError {
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
   if (isDatabaseFull(thrown))

@@ -1,13 +1,13 @@
 /** `store-orders backup` and its restore with wrangler, as docs/runbook.md has them, on the data of `npm start`. */
-import { globSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, it } from "vitest";
 import { TABLES } from "../../src/cli/commands/backup.ts";
 import { LOCAL_ENV, wranglerCommand } from "../../src/local/wrangler.ts";
 import { type Finished, runAdmin, runProcess, runProgram, temporaryFolder } from "../support/cli.ts";
 import { codeBlocks, readText } from "../support/sources.ts";
-import { freePort, spawnStart } from "../support/start.ts";
+import { freePort, openData, spawnStart } from "../support/start.ts";
 
 const [MIN, MAX] = ["-9223372036854775808", "9223372036854775807"];
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -38,13 +38,6 @@ async function withService<T>(data: string, action: (url: string, output: string
 function call(url: string, name: string, path = "", method = "GET"): Promise<Response> {
   const headers = { Authorization: `Bearer ${keys[name]}` };
   return fetch(`${url}/v1/store/orders${path}`, { method, headers });
-}
-
-function openData(data: string): DatabaseSync {
-  const files = globSync(join(data, "v3/d1/miniflare-D1DatabaseObject/*.sqlite"));
-  return new DatabaseSync(files.find((each) => !each.endsWith("metadata.sqlite")) ?? "", {
-    readBigInts: true,
-  });
 }
 
 function wrangler(...args: string[]): Promise<Finished> {

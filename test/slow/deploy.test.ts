@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeAll, describe, type ExpectStatic, it, vi } from "vitest";
+import { SCHEMA_NUMBER } from "../../src/worker/db/schema-number.ts";
 import { type Finished, PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
 import { COMPATIBILITY_DATE } from "../support/database.ts";
 import { inventKey } from "../support/mint.ts";
@@ -12,7 +13,9 @@ import { codeBlocks, readText } from "../support/sources.ts";
 
 const project = temporaryFolder();
 const DATABASE_ID = "5a1c7e0e-0000-0000-0000-000000000001";
-const database = new DatabaseSync(":memory:");
+let database = new DatabaseSync(":memory:");
+/** What D1 answers in place of the rows. */
+let outage: Answer | undefined;
 
 type Upload = Record<string, unknown>;
 let requests: { line: string; body: Upload; files: Map<string, string> }[] = [];
@@ -29,7 +32,7 @@ const api = createServer(async (request, response) => {
 type Answer = { status?: number; result?: unknown; error?: { code: number; message: string } };
 
 function answer(line: string, body: Upload): Answer {
-  if (line.startsWith(`POST /d1/database/${DATABASE_ID}/query`)) return query(String(body.sql));
+  if (line.startsWith(`POST /d1/database/${DATABASE_ID}/query`)) return outage ?? query(String(body.sql));
   if (/assets-upload-session/.test(line)) return { result: { jwt: "assets", buckets: [] } };
   if (/^PUT \/workers\/scripts\/store-orders\?/.test(line))
     return { result: { id: "store-orders", startup_time_ms: 10 } };
@@ -158,6 +161,17 @@ async function expectReadableStacks(expect: ExpectStatic, files: ReadonlyMap<str
   expect(out).toMatch(/\(\S*src\/worker\/key\/mac\.ts:\d+\)/);
 }
 
+/** The database of 2.2, where wrangler has noted its one migration. */
+function databaseOf22(): DatabaseSync {
+  const of22 = new DatabaseSync(":memory:");
+  of22.exec(readFileSync(join(PROJECT, "migrations/0000_init.sql"), "utf8"));
+  of22.exec(
+    `create table d1_migrations (id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null);
+    insert into d1_migrations (name) values ('0000_init.sql')`,
+  );
+  return of22;
+}
+
 describe("npm run deploy", () => {
   it("asks Cloudflare for nothing while wrangler.toml is as published", async ({ expect }) => {
     const { code, err, lines } = await deploy((toml) => toml);
@@ -205,5 +219,36 @@ describe("npm run deploy", () => {
     await expectReadableStacks(expect, requests[upload]?.files ?? new Map());
     const domain = requests.find(({ line }) => line.endsWith("/domains/records"));
     expect(domain?.body).toMatchObject({ origins: [{ hostname: "api.example.com" }] });
+  });
+
+  it("brings a database of 2.2 to this version, and says so", async ({ expect }) => {
+    database = databaseOf22();
+    const { code, out, err } = await deploy(withDatabaseAndDomain);
+    expect(code, out + err).toBe(0);
+    expect(out).toContain("The database is of an older version: its migrations are applied.\n");
+    expect(database.prepare("select number from schema_number").get()).toEqual({ number: SCHEMA_NUMBER });
+  });
+
+  it.for([
+    ["of 2.1", "drop table past_owners", "The database is of version 2.1 or older, and no migration"],
+    [
+      "of a newer version",
+      `create view schema_number as select ${SCHEMA_NUMBER + 1} as number`,
+      `The database is of a newer version (schema ${SCHEMA_NUMBER + 1}, and this version has ${SCHEMA_NUMBER}): use that version`,
+    ],
+  ] as const)("applies and deploys nothing on a database %s", async ([, statement, says], { expect }) => {
+    database = databaseOf22();
+    database.exec(statement);
+    const { code, err, lines } = await deploy(withDatabaseAndDomain);
+    expect([code, lines]).toEqual([1, [`POST /d1/database/${DATABASE_ID}/query`]]);
+    expect(err).toContain(`Nothing was deployed.\n- ${says}`);
+  });
+
+  it("applies and deploys nothing if the database cannot be read", async ({ expect }) => {
+    outage = { status: 403, error: { code: 10_000, message: "Authentication error" } };
+    const { code, err, lines } = await deploy(withDatabaseAndDomain);
+    expect([code, new Set(lines)]).toEqual([1, new Set([`POST /d1/database/${DATABASE_ID}/query`])]);
+    expect(err).toContain("Nothing was deployed, because the database could not be read:\n");
+    expect(err).toContain("Authentication error");
   });
 });

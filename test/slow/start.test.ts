@@ -5,9 +5,11 @@ import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { SCHEMA_NUMBER } from "../../src/worker/db/schema-number.ts";
 import { PROJECT, runAdmin, temporaryFolder } from "../support/cli.ts";
 import {
   freePort,
+  openData,
   processTreeOf,
   type Started,
   signalGroup,
@@ -212,14 +214,30 @@ describe("the next npm start", () => {
     expect(next.output()).toMatch(/^Preparing the database …\n\nStore Orders has stopped\.\n$/);
   });
 
-  it("says what to do with a broken database", async ({ expect }) => {
-    for (const file of globSync(join(state, "v3/d1/**/*.sqlite*")))
-      writeFileSync(file, "no database".repeat(500));
+  it.for([
+    [
+      "of a newer version",
+      `drop view schema_number; create view schema_number as select ${SCHEMA_NUMBER + 1} as number`,
+      `The database is of a newer version (schema ${SCHEMA_NUMBER + 1}, and this version has ${SCHEMA_NUMBER}): use that version`,
+    ],
+    [
+      "of 2.1",
+      "drop view schema_number; drop table if exists past_owners",
+      "The database is of version 2.1 or older, and no migration brings it to this version",
+    ],
+    [
+      "that is broken",
+      undefined,
+      `The database in ${state} could not be read. To start with a new one, move`,
+    ],
+  ] as const)("leaves a database %s as it is, and says what to do", async ([, sql, says], { expect }) => {
+    const files = globSync(join(state, "v3/d1/miniflare-D1DatabaseObject/*.sqlite*"));
+    for (const file of sql === undefined ? files : []) writeFileSync(file, "no database".repeat(500));
+    if (sql !== undefined) openData(state).exec(sql);
     const next = run("--port", String(await freePort()));
     expect(await next.exited).toBe(1);
-    expect(next.output()).toContain(
-      `The database in ${state} could not be migrated. To start with a new one, move the folder away.\n`,
-    );
+    expect(next.output()).toContain(says);
+    expect(next.output()).toContain("To start with a new one, move the folder away.\n");
   });
 });
 

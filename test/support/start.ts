@@ -1,7 +1,9 @@
 /** Runs `npm start` as a process, and finds the processes that a program starts. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { afterAll } from "vitest";
 import { PROJECT } from "./cli.ts";
 
@@ -65,6 +67,13 @@ export function freePort(): Promise<number> {
       server.close(() => done(typeof address === "object" && address ? address.port : 0));
     });
   });
+}
+
+/** The database of a folder that no service uses. */
+export function openData(folder: string): DatabaseSync {
+  const files = globSync(join(folder, "v3/d1/miniflare-D1DatabaseObject/*.sqlite"));
+  const [file = ""] = files.filter((each) => !each.endsWith("metadata.sqlite"));
+  return new DatabaseSync(file, { readBigInts: true });
 }
 
 /** The process and all its descendants. */

@@ -10,15 +10,15 @@ import { HealthCheck } from "./health-check.ts";
 export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<object>) {
   const health = new HealthCheck();
   return new Hono<AppEnv>().get("/health", async (c) => {
-    const { failures, outdatedKeys } = await health.run(c.env, (promise) =>
+    const { failures, warning, outdatedKeys } = await health.run(c.env, (promise) =>
       c.executionCtx.waitUntil(promise),
     );
-    if (failures.length > 0)
-      return renderClientError(unavailable(`Cannot be reached: ${failures.join(", ")}.`, undefined));
+    if (failures.length > 0) return renderClientError(unavailable(failures.join(" "), undefined));
     const members = await operatorMembers(c);
     const wrong = settingsOf(c.env).problems.map(({ names }) => names);
     const settings = wrong.length === 0 ? "ok" : `wrong: ${wrong.join(", ")}`;
-    return c.json({ status: "ok", database: "ok", limiter: "ok", settings, outdatedKeys, ...members }, 200, {
+    const database = warning ?? "ok";
+    return c.json({ status: "ok", database, limiter: "ok", settings, outdatedKeys, ...members }, 200, {
       "Cache-Control": "no-store",
     });
   });

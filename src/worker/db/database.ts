@@ -69,12 +69,9 @@ const LOST_CONNECTION = /Network connection lost|internal error; reference/i;
 const OUR_ERROR =
   /SQLITE_(ERROR|CONSTRAINT|MISMATCH|TOOBIG|RANGE|MISUSE|AUTH)|D1_TYPE_ERROR|D1_COLUMN_NOTFOUND|Wrong number of parameter bindings/;
 
-/** What makes the tables. Both apply the migrations. */
-export const MAKE_TABLES = "run npm start on this machine, or npm run deploy for a deployment";
-
-/** Whether no migration was applied, as under a `wrangler dev` without `npm start`. */
-export function hasNoTables(thrown: unknown): boolean {
-  return /D1_ERROR: no such table/.test(messagesOf(thrown));
+/** Whether a table or column is missing: the database may have the migrations of another version. */
+export function lacksTableOrColumn(thrown: unknown): boolean {
+  return /no such (table|column)|has no column named/.test(messagesOf(thrown));
 }
 
 /** Whether D1 refused the SQL or its data, and stored nothing. After another failure, data may be stored. */

@@ -1,5 +1,6 @@
 /** Asks D1 and a limiter whether they answer. */
-import { type DatabaseEnv, hasNoTables, MAKE_TABLES, openDatabase } from "../db/database.ts";
+import { type DatabaseEnv, openDatabase } from "../db/database.ts";
+import { findSchemaProblem } from "../db/schema-problem.ts";
 import { logError } from "../platform/log.ts";
 import { withTimeout } from "../platform/with-timeout.ts";
 import { countOutdatedKeys } from "./outdated-keys-sql.ts";
@@ -11,33 +12,52 @@ export const CHECK_TIMEOUT_MS = 2_000;
 const PROBED_LIMITER = "health";
 
 export type Health = {
-  /** The parts that cannot be reached. Empty if all is well. */
+  /** What keeps the service from its work, in sentences. Empty if all is well. */
   readonly failures: readonly string[];
-  /** Whether D1 and the limiter can be reached. */
+  /** Whether the database and the limiter can be used. */
   readonly reached: { readonly database: boolean; readonly limiter: boolean };
+  /** What to do about a database of a newer version. It may serve all requests, so it is no failure. */
+  readonly warning: string | undefined;
   /** Keys whose limiters have not been told of a change. */
   readonly outdatedKeys: number;
 };
 
 export async function healthOf(env: DatabaseEnv & LimiterNamespace): Promise<Health> {
-  const count = countOutdatedKeys(openDatabase(env.DB));
   const [database, limiter] = await Promise.all([
-    nameIfFailed("database", count),
-    nameIfFailed("limiter", env.KEY_LIMITER.getByName(PROBED_LIMITER).forget()),
+    answerOf("database", askDatabase(env)),
+    answerOf("limiter", askLimiter(env)),
   ]);
+  const away = [...(database ? [] : ["database"]), ...(limiter ? [] : ["limiter"])];
+  const { problem, outdatedKeys = 0 } = database ?? {};
+  const isUsable = problem === undefined || problem.kind === "newer";
   return {
-    failures: [database, limiter].filter((name) => name !== undefined),
-    reached: { database: database === undefined, limiter: limiter === undefined },
-    outdatedKeys: database === undefined ? await count : 0,
+    failures: [
+      ...(away.length > 0 ? [`Cannot be reached: ${away.join(", ")}.`] : []),
+      ...(isUsable ? [] : [problem.says]),
+    ],
+    reached: { database: database !== undefined && isUsable, limiter: limiter !== undefined },
+    warning: isUsable ? problem?.says : undefined,
+    outdatedKeys,
   };
 }
 
-async function nameIfFailed(name: string, call: Promise<unknown>): Promise<string | undefined> {
+async function askDatabase(env: DatabaseEnv) {
+  const problem = await findSchemaProblem(env);
+  const hasTables = problem === undefined || problem.kind === "newer";
+  return { problem, outdatedKeys: hasTables ? await countOutdatedKeys(openDatabase(env.DB)) : 0 };
+}
+
+async function askLimiter({ KEY_LIMITER }: LimiterNamespace): Promise<true> {
+  await KEY_LIMITER.getByName(PROBED_LIMITER).forget();
+  return true;
+}
+
+/** Returns undefined if there is no answer. */
+async function answerOf<Answer>(name: string, call: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    await withTimeout(call, CHECK_TIMEOUT_MS);
-    return undefined;
+    return await withTimeout(call, CHECK_TIMEOUT_MS);
   } catch (thrown) {
     logError("health_check_failed", thrown, { name });
-    return hasNoTables(thrown) ? `${name}, which has no tables: ${MAKE_TABLES}` : name;
+    return undefined;
   }
 }

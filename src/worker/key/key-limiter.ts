@@ -11,6 +11,7 @@ import {
   type Verdict,
 } from "hono-durable-limiter";
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
+import { schemaProblemBehind } from "../db/schema-problem.ts";
 import { logError, logEvent } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
 import { nowSeconds } from "../text/time.ts";
@@ -42,6 +43,7 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
     } catch (thrown) {
       // A load in the background fails unseen, and the stored policy decides for up to a day.
       logError("policy_not_loaded", thrown, { keyId: id });
+      await schemaProblemBehind(this.env, thrown);
       throw thrown;
     }
   }

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, it } from "vitest";
-import { hasNoTables, isDatabaseOutage, openDatabase, transact } from "../../../src/worker/db/database.ts";
+import { isDatabaseOutage, openDatabase, transact } from "../../../src/worker/db/database.ts";
 import { insertOrders } from "../../support/factories.ts";
 
 async function thrownBy(action: () => Promise<unknown>): Promise<unknown> {
@@ -44,15 +44,6 @@ describe("a D1 error that is not an outage", () => {
       expect(isDatabaseOutage(thrown), String(thrown)).toBe(false);
     });
   }
-});
-
-describe("a database without tables", () => {
-  it("is seen in a query of drizzle and in plain SQL, and not in a wrong column", async ({ expect }) => {
-    const seen = async (action: () => Promise<unknown>) => hasNoTables(await thrownBy(action));
-    expect(await seen(run("select 1 from no_table"))).toBe(true);
-    expect(await seen(() => openDatabase(env.DB).all(sql`select 1 from no_table`))).toBe(true);
-    expect(await seen(run("select nothing from orders"))).toBe(false);
-  });
 });
 
 describe("a transaction", () => {

@@ -11,17 +11,21 @@ export const showHealth = call({
   summary: "Show what is wrong with the service",
   description: "Asks the database and a limiter.",
   answer: v.strictObject({
-    unreachable: described(v.array(v.string()), "The parts that do not answer."),
+    problems: described(
+      v.array(v.string()),
+      "What is wrong with the database or the limiters, and what to do. Empty if all is well.",
+    ),
     outdatedKeys: described(count, "Keys whose counters have not been told of a change."),
     wrongSettings: described(
       v.array(v.strictObject({ names: v.string(), rule: v.string() })),
       "Settings that are wrong, and therefore off.",
     ),
   }),
-  example: { answer: { unreachable: [], outdatedKeys: 0, wrongSettings: [] } },
+  example: { answer: { problems: [], outdatedKeys: 0, wrongSettings: [] } },
 
   run: async ({ env }) => {
-    const { failures, outdatedKeys } = await healthOf(env);
-    return { unreachable: failures, outdatedKeys, wrongSettings: settingsOf(env).problems };
+    const { failures, warning, outdatedKeys } = await healthOf(env);
+    const problems = warning === undefined ? [...failures] : [...failures, warning];
+    return { problems, outdatedKeys, wrongSettings: settingsOf(env).problems };
   },
 });

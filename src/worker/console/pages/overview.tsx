@@ -50,7 +50,7 @@ export async function overviewPage(c: ConsoleContext) {
   if (today.by !== "key" || week.by !== "owner" || requests.by !== shown.by)
     throw new Error("usage by another group");
   const needs: readonly Need[] = [
-    ...health.unreachable.map((name) => needOf("bad", `Cannot be reached: ${name}.`, SYMPTOMS)),
+    ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
     ...receiverNeeds(receiver),
     ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
     ...more(bans.next, "More keys are banned.", <a href="/console/bans">All live bans</a>),
