@@ -2,7 +2,18 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, type ExpectStatic, it } from "vitest";
 import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
-import { act, goTo, pathOf, rowOf, search, secretOn, signInTo, submit, textOf } from "../support/console.ts";
+import {
+  act,
+  goTo,
+  leave,
+  pathOf,
+  rowOf,
+  search,
+  secretOn,
+  signInTo,
+  submit,
+  textOf,
+} from "../support/console.ts";
 import { ADMIN_TOKEN, LIST, type Service, startService } from "../support/service.ts";
 
 const executablePath = findBrowser();
@@ -110,7 +121,7 @@ async function changeLimits({ page, service, expect }: Day, id: string, secret: 
   await act(page, "Change key", (form) => form.getByLabel("Requests per minute").fill("500"));
   expect(pathOf(page)).toMatch(new RegExp(`^/console/keys/${id}\\?done=edit&version=\\d+$`));
   const text = await textOf(page);
-  expect(text).toContain("The key is changed: requests per minute none → 500.");
+  expect(text).toContain("is changed: requests per minute none → 500.");
   expect(text).toContain("500 (own limit)");
   const { headers } = await service.call(secret, LIST);
   expect(headers.get("RateLimit-Policy")).toContain("q=500;w=60");
@@ -167,7 +178,7 @@ async function lift(day: Day, secret: string) {
   await submit(page, page.getByRole("link", { name: "All bans" }));
   expect(await rowOf(page, "Live bans", "Paws")).toContain("Paws & Co key in a public repository");
   await submit(page, page.getByRole("button", { name: "Lift" }));
-  expect(await textOf(page)).toContain("The key is no longer banned; the ban would have ended on ");
+  expect(await textOf(page)).toContain("is no longer banned; the ban would have ended on ");
   expect(await statusOf(day, secret)).toBe(200);
   await goTo(page, "Overview");
   await submit(page, page.getByRole("link", { name: "All bans" }));
@@ -180,18 +191,19 @@ async function lift(day: Day, secret: string) {
 async function disableAndEnable(day: Day, secret: string) {
   const { page, expect } = day;
   await act(page, "Disable key");
-  expect(await textOf(page)).toContain("The key is disabled.");
+  expect(await textOf(page)).toContain("Paws production is disabled.");
   expect(await statusOf(day, secret)).toBe(401);
   await submit(page, page.getByRole("button", { name: "Undo" }));
-  expect(await textOf(page)).toContain("The key is enabled.");
+  expect(await textOf(page)).toContain("Paws production is enabled.");
   expect(await statusOf(day, secret)).toBe(200);
 }
 
 async function retire(day: Day, { old, current }: { old: string; current: string }) {
   const { page, expect } = day;
+  await leave(page, () => page.getByRole("link", { name: "Paws production" }).first().click()); // the undo ended in Audit
   const row = page.getByRole("row").filter({ hasText: old.slice(-4) });
   await submit(page, row.getByRole("button", { name: "End the old secret" }));
-  expect(await textOf(page)).toContain("The key has the old secret sok_");
+  expect(await textOf(page)).toContain("Paws production has the old secret sok_");
   expect([await statusOf(day, old), await statusOf(day, current)]).toEqual([401, 200]);
   expect(await page.getByRole("button", { name: "End the old secret" }).count()).toBe(0);
 }
@@ -239,7 +251,7 @@ async function shipAndDelete({ page, expect }: Day) {
   await page.getByLabel("Ship date (UTC)").fill("2026-11-24 09:30");
   await submit(page, page.getByRole("button", { name: "Change order" }));
   const text = await textOf(page);
-  expect(text).toContain("The order is changed: ship date none → 24 Nov 2026, 09:30 UTC.");
+  expect(text).toContain("is changed: ship date none → 24 Nov 2026, 09:30 UTC.");
   expect(text).toContain("24 Nov 2026, 09:30 UTC");
   await search(page, "13");
   await page.locator("summary").getByText("Delete order").click();
@@ -260,7 +272,7 @@ async function changePlan({ page, service, expect }: Day) {
   await submit(page, pro.getByRole("button", { name: "Preview the change" }));
   expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan Pro");
   await submit(page, page.getByRole("region", { name: "Preview" }).getByRole("button"));
-  expect(await textOf(page)).toContain("The plan Pro is changed: requests per minute 300 → 320.");
+  expect(await textOf(page)).toContain("Pro is changed: requests per minute 300 → 320.");
   const { body } = await service.admin("GET", "/plans");
   expect(body.plans).toContainEqual(expect.objectContaining({ id: "pro", requestsPerMinute: 320 }));
 }
