@@ -247,6 +247,11 @@ const REFUSED: readonly [of: string, reason: string, make: Make][] = [
   ["an invented key", "invented", async () => as(`Bearer ${await inventKey()}`)],
   ["a key that was never issued", "no_such_key", async () => as(`Bearer ${(await mintKey()).key}`)],
   ["another secret of a key", "wrong_credential", async (key) => as(`Bearer ${(await mintKey(key.id)).key}`)],
+  [
+    "another secret of a revoked key",
+    "wrong_credential",
+    async (key) => changed(key, "DELETE", "").then(async () => as(`Bearer ${(await mintKey(key.id)).key}`)),
+  ],
   ["a revoked key", "revoked", (key) => changed(key, "DELETE", "")],
   ["a disabled key", "disabled", (key) => changed(key, "PATCH", "", { disabled: true })],
   ["a rotated key's old secret", "expired_credential", (key) => changed(key, "POST", "/rotate")],
@@ -297,7 +302,8 @@ describe("1 Every request needs authentication. 4.1, 4.2, 5.3, 7.1: credential m
       );
       expect(line).toMatchObject({ reason, network: expect.any(String) });
       const isKnown = !["missing", "malformed", "invented"].includes(reason);
-      expect(line.keyId).toEqual(isKnown ? expect.stringMatching(/^key_/) : undefined);
+      const [, id] = /sok_.(\w{12})/.exec(sent.authorization ?? "") ?? [];
+      expect(line.keyId).toBe(isKnown ? `key_${id}` : undefined);
     }
   });
 

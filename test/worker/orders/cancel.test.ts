@@ -84,41 +84,9 @@ describe("an order that is not pending", () => {
 });
 
 describe("an id that is no int64", () => {
-  const invalidIds = [
-    ...[
-      "abc",
-      "1.5",
-      "1.0",
-      "+1",
-      "%2B1",
-      "%201",
-      "1%20",
-      "1e3",
-      "-0",
-      "007",
-      "0x1",
-      "1_0",
-      "-",
-      "--1",
-      "1,2",
-    ],
-    ...["99999999999999999999", "9223372036854775808", "-9223372036854775809", "9".repeat(4_000)],
-    ...[
-      "%00",
-      "1%00",
-      "%ZZ",
-      "%",
-      "1%2F2",
-      "..%2F1",
-      "%0A1",
-      "1%0A",
-      "%D9%A1",
-      "%EF%BC%91",
-      "null",
-      "1;drop",
-    ],
-    ...["1'%20or%20'1'='1", "*", "%25", "%FF", "1%3Fa", "{orderId}", ":orderId"],
-  ];
+  // `isInt64` has a test of its own. Here, each is an id as it stands in a path.
+  const invalidIds =
+    "abc 1.5 -0 007 %2B1 %201 1%0A 1%2F2 ..%2F1 %00 %ZZ %25 %FF %EF%BC%91 1'%20or%20'1'='1 :orderId";
 
   it("is 404 with an Error object, and changes no order", async ({ expect }) => {
     const database = watchDatabase();
@@ -126,7 +94,7 @@ describe("an id that is no int64", () => {
     await insertOrders({ id: "1" }, { id: "7" }, { id: "0" }, { id: "1000" });
     await cancel(newOrderId(), app);
     database.queries();
-    for (const id of invalidIds) {
+    for (const id of [...invalidIds.split(" "), "9223372036854775808", "9".repeat(4_000)]) {
       const response = await cancel(id, app);
       expect(response.status, id).toBe(404);
       expect(response.headers.get("Content-Type"), id).toBe("application/json");
