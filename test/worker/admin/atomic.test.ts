@@ -11,7 +11,13 @@ const app = startApp();
 const operator = operatorOf(app);
 
 describe("a change that is written after another one", () => {
-  for (const call of ["keys.update", "keys.rotate", "keys.revoke", "keys.limit_temporarily"]) {
+  for (const call of [
+    "keys.update",
+    "keys.rotate",
+    "keys.revoke",
+    "keys.limit_temporarily",
+    "keys.end_temporary_limits",
+  ]) {
     it(`leaves a revoked key and its secrets as they are, without an audit row: ${call}`, async ({
       expect,
     }) => {

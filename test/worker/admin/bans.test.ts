@@ -156,27 +156,6 @@ describe("the log", () => {
 });
 
 describe("setting a ban", () => {
-  it("refuses until its end, and shows its reason to operators", async ({ expect }) => {
-    const key = await createKey();
-    const { body } = await ban(key.id, "abuse");
-    expect(body).toMatchObject({
-      ban: expect.objectContaining({
-        cause: "operator",
-        reason: "abuse",
-        endsAt: "2035-01-01T12:10:00Z",
-        live: true,
-      }),
-      replaced: [],
-      effective: "immediately",
-    });
-    expect(await statusOf(key)).toBe(429);
-    expect((await operator("GET", `/keys/${key.id}`)).body.live).toMatchObject({
-      ban: { cause: "operator", reason: "abuse", endsAt: "2035-01-01T12:10:00Z" },
-    });
-    setClock(T0 + 10 * MINUTE);
-    expect(await statusOf(key)).toBe(404);
-  });
-
   it("replaces each live ban, also one that ends later, and says which, in its answer and the audit log", async ({
     expect,
   }) => {

@@ -75,6 +75,7 @@ describe("a change that says too little", () => {
     ["POST", "/keys", '{"name":', "The body is not valid JSON."],
     ["POST", "/keys", '"acme"', "The body is not a JSON object."],
     ["PATCH", "/keys/ID", "{}", "This changes nothing."],
+    ["POST", "/keys/ID/temporary-limits", '{"days":1}', "requestsPerMinute: at least one limit is required"],
     ["PUT", "/orders", undefined, "The body is not a JSON array of orders."],
   ] as const)("is a 400: %s %s %s", async ([method, path, body, message], { expect }) => {
     const { id } = await createKey();

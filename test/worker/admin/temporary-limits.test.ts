@@ -109,11 +109,4 @@ describe("temporary limits", () => {
       },
     ]);
   });
-
-  it("are refused for a revoked key, and for no key", async ({ expect }) => {
-    const { id } = await createKey({ status: "revoked" });
-    const limits = { requestsPerMinute: 2 };
-    expect([(await limit(id, limits)).status, (await end(id)).status]).toEqual([409, 409]);
-    expect((await limit(id, {})).status).toBe(400);
-  });
 });
