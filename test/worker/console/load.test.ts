@@ -7,13 +7,6 @@ import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf } from "../admin/admin-support.ts";
 import { browserWith, formOn } from "./browser.ts";
 
-/** UTF-16 as Excel saves "Unicode text"; big-endian, as other programs do. */
-function utf16(text: string, isLittleEndian: boolean): Uint8Array<ArrayBuffer> {
-  const view = new DataView(new ArrayBuffer(2 * text.length));
-  for (let i = 0; i < text.length; i++) view.setUint16(2 * i, text.charCodeAt(i), isLittleEndian);
-  return new Uint8Array(view.buffer);
-}
-
 /** What a browser saves for the link with this name. */
 function downloadIn(page: string, file: string): string {
   const [, address = ""] =
@@ -28,37 +21,30 @@ describe("the page that loads orders", () => {
     expect(downloadIn(page, "orders.csv")).toBe("\ufeffid,petId,quantity,shipDate,complete,status\r\n");
   });
 
-  it.for([true, false])(
-    "loads UTF-16, and offers the wrong lines: little-endian %s",
-    async (isLittle, { expect }) => {
-      const { post } = await browserWith(env.ADMIN_TOKEN);
-      const id = newOrderId();
-      const text = `\ufeffid\tpetId\tstatus\r\n${id}\t9223372036854775807\tshipped\r\nx\t1\t\r\n`;
-      const load = async (fields: Record<string, string>, bytes: Uint8Array<ArrayBuffer>) => {
-        const form = new FormData();
-        form.set("file", new File([bytes], "orders.txt"));
-        for (const [name, value] of Object.entries(fields)) form.set(name, value);
-        return (await post("/console/orders/load", form)).text();
-      };
-      const status = () => env.DB.prepare("select status from orders where id = ?").bind(id).first("status");
+  it("loads a file, or says what a load would do, and offers the wrong lines", async ({ expect }) => {
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const id = newOrderId();
+    const load = async (fields: Record<string, string>, text: string) => {
+      const form = new FormData();
+      form.set("file", new File([text], "orders.txt"));
+      for (const [name, value] of Object.entries(fields)) form.set(name, value);
+      return (await post("/console/orders/load", form)).text();
+    };
+    const status = () => env.DB.prepare("select status from orders where id = ?").bind(id).first("status");
 
-      const dryRun = await load({ "dry-run": "true" }, utf16(text, isLittle));
-      expect(dryRun).toContain("Dry run: nothing was stored. Would be loaded: 1 inserted");
-      expect(await status()).toBeNull();
-      const page = await load({}, utf16(text, isLittle));
-      expect(page).toContain("Loaded: 1 inserted, 0 updated, 0 unchanged");
-      const reason = 'id: must be a whole number of 64 bits, in digits, not ""x""';
-      expect(downloadIn(page, "refused-lines.csv")).toBe(
-        `\ufeffreason\tid\tpetId\tstatus\r\n"line 3: ${reason}"\tx\t1\t\r\n`,
-      );
+    const file = `id,status\r\n${id},shipped\r\nx,\r\n`;
+    const dryRun = await load({ "dry-run": "true" }, file);
+    expect(dryRun).toContain("Dry run: nothing was stored. Would be loaded: 1 inserted");
+    expect(await status()).toBeNull();
+    const page = await load({}, file);
+    expect(page).toContain("Loaded: 1 inserted, 0 updated, 0 unchanged");
+    expect(downloadIn(page, "refused-lines.csv")).toMatch(/^\ufeffreason,id,status\r\n"line 3: .*",x,\r\n$/);
 
-      const old = utf16(`id,status\r\n${id},pending\r\n`, isLittle);
-      expect(await load({}, old)).toContain("The status of 1 order would have gone back, and was kept.");
-      expect(await status()).toBe("shipped");
-      expect(await load({ "allow-backwards": "true" }, old)).toContain("1 updated");
-      expect(await status()).toBe("pending");
-    },
-  );
+    const old = `id,status\r\n${id},pending\r\n`;
+    expect(await load({}, old)).toContain("The status of 1 order would have gone back, and was kept.");
+    expect(await load({ "allow-backwards": "true" }, old)).toContain("1 updated");
+    expect(await status()).toBe("pending");
+  });
 
   it("offers the undo of the whole file, and says first what it would do", async ({ expect }) => {
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
