@@ -10,7 +10,7 @@ import { spreadOf } from "./statistics.ts";
 import { tableOf } from "./table.ts";
 
 const KEYS = 20_000;
-const KEYS_OF_OWNER = 3;
+const KEYS_OF_CUSTOMER = 3;
 const DAYS = 30;
 const ORDERS = 1_000;
 const ROUNDS = 3;
@@ -19,11 +19,11 @@ const ADMIN_TOKEN = "only-for-the-bench-0123456789-abcdef";
 const usage = (query: Record<string, string>) => `/admin/usage?${new URLSearchParams(query)}`;
 const PAGES = [
   ...["/console", "/console?range=24h", "/console?range=30d"],
-  ...["/console/keys", "/console/keys?sort=used&direction=desc", "/console/keys?search=owner+17"],
-  ...["/console/customers", "/console/customers/owner%2017", "/console/usage", "/console/usage?by=hour"],
+  ...["/console/keys", "/console/keys?sort=used&direction=desc", "/console/keys?search=customer+17"],
+  ...["/console/customers", "/console/customers/cus_17", "/console/usage", "/console/usage?by=hour"],
   ...["/console/bans", "/console/orders", "/console/plans", "/console/audit", "/console/alerts"],
-  ...["key", "owner", "plan", "day"].map((by) => usage({ by, from: "29d" })),
-  ...[usage({ sort: "percent" }), usage({ by: "owner", sort: "near", from: "6d" }), "/admin/keys"],
+  ...["key", "customer", "plan", "day"].map((by) => usage({ by, from: "29d" })),
+  ...[usage({ sort: "percent" }), "/admin/customers?sort=near&from=6d", "/admin/keys"],
 ];
 
 export type PageResult = {
@@ -59,8 +59,14 @@ async function fill({ db }: BenchService): Promise<void> {
   const numbers = `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${KEYS - 1})`;
   await db
     .prepare(
-      `insert into api_keys (id, name, owner_name, plan, created_at) ${numbers}
-       select 'key_' || lower(hex(randomblob(6))), 'key ' || i, 'owner ' || (i / ${KEYS_OF_OWNER}), 'pro', 0 from n`,
+      `insert into customers (id, name, name_key, created_at) ${numbers}
+       select 'cus_' || i, 'customer ' || i, 'customer ' || i, 0 from n where i <= ${KEYS} / ${KEYS_OF_CUSTOMER}`,
+    )
+    .run();
+  await db
+    .prepare(
+      `insert into api_keys (id, name, customer_id, plan, created_at) ${numbers}
+       select 'key_' || lower(hex(randomblob(6))), 'key ' || i, 'cus_' || (i / ${KEYS_OF_CUSTOMER}), 'pro', 0 from n`,
     )
     .run();
   await db.prepare("insert into limiters select id from api_keys").run();
@@ -68,7 +74,7 @@ async function fill({ db }: BenchService): Promise<void> {
   for (let day = 0; day < DAYS; day++) {
     await db
       .prepare(
-        `insert into usage select unixepoch('now', 'start of day') - ${day} * 86400, id, 1000 + rowid % 9000, 0, 0, 10000, '${hours}'
+        `insert into usage select unixepoch('now', 'start of day') - ${day} * 86400, id, customer_id, plan, 1000 + rowid % 9000, 0, 0, 10000, '${hours}'
          from api_keys`,
       )
       .run();

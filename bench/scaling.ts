@@ -26,7 +26,7 @@ type Item = keyof typeof INCLUDED;
 const POLICY_REFRESH_SECONDS = { usual: 600, long: 3_600 } as const;
 const USAGE_RETENTION_DAYS = 400;
 
-/** Bytes in D1 of a key with owner and secret, and its indexes, measured with SQLite. An object is a page. */
+/** Bytes in D1 of a key with customer and secret, and its indexes, measured with SQLite. An object is a page. */
 const KEY_BYTES = 621;
 const OBJECT_BYTES = 4_096;
 

@@ -1,3 +1,177 @@
+-- From version 2.2 to 2.3: customers are rows. Each owner of 2.2 becomes a customer, under the key by which 2.2 told
+-- owners apart: the name, or else the e-mail address, without regard to case.
+
+CREATE TABLE `customers` (
+	`id` text PRIMARY KEY NOT NULL,
+	-- NOCASE, because lists are sorted by name without regard to the case of A to Z. An erased customer has its id here.
+	`name` text NOT NULL COLLATE NOCASE,
+	-- The name without regard to case. Accents distinguish two names.
+	`name_key` text NOT NULL UNIQUE,
+	-- Name, e-mail and note in the form for searches.
+	`search` text DEFAULT '' NOT NULL,
+	`email` text,
+	`note` text,
+	`created_at` integer NOT NULL,
+	`version` integer DEFAULT 0 NOT NULL,
+	`erased_at` integer
+) STRICT;
+--> statement-breakpoint
+-- The customer is called as its newest key calls it, and has the address of the newest key with one. The note has
+-- the other addresses. The search text of a key had a line for each of its texts; after plain SQL, none for NULL.
+INSERT INTO `customers` (`id`, `name`, `name_key`, `search`, `email`, `note`, `created_at`)
+WITH `owners` AS (
+	SELECT `owner_key`, `owner_name`, `owner_email`, `created_at`, 1 AS `is_present`, rowid AS `age`,
+		iif(`search` = lower(concat_ws(char(10), `name`, `owner_name`, `owner_email`, `note`)), '', substr(`search`, instr(`search`, char(10)) + 1)) AS `lines`
+	FROM `api_keys`
+	UNION ALL
+	SELECT p.`owner_key`, p.`owner_name`, p.`owner_email`, coalesce(k.`created_at`, p.`until_day`), 0, p.`until_day`, ''
+	FROM `past_owners` p LEFT JOIN `api_keys` k ON k.`id` = p.`key_id`
+), `named` AS (
+	SELECT DISTINCT `owner_key`,
+		first_value(coalesce(`owner_name`, `owner_email`)) OVER `newest` AS `name`,
+		first_value(substr(`lines`, 1, max(0, instr(`lines`, char(10)) - 1))) OVER `newest` AS `folded`,
+		first_value(`owner_email`) OVER (PARTITION BY `owner_key` ORDER BY `owner_email` IS NULL, `is_present` DESC, `age` DESC) AS `email`,
+		min(`created_at`) OVER (PARTITION BY `owner_key`) AS `created_at`
+	FROM `owners` WHERE `owner_key` <> ''
+	WINDOW `newest` AS (PARTITION BY `owner_key` ORDER BY `is_present` DESC, `age` DESC)
+), `noted` AS (
+	SELECT *, (
+		SELECT 'Other e-mail addresses: ' || group_concat(`owner_email`, ', ') FROM (
+			SELECT DISTINCT o.`owner_email` FROM `owners` o WHERE o.`owner_key` = n.`owner_key` AND o.`owner_email` <> n.`email`)) AS `note`
+	FROM `named` n
+)
+SELECT 'cus_' || hex(randomblob(6)), `name`, `owner_key`,
+	concat_ws(char(10), nullif(nullif(`folded`, ''), lower(`name`)), lower(`name`), lower(`email`), lower(`note`)), `email`, `note`, `created_at`
+FROM `noted`;
+--> statement-breakpoint
+
+DROP TRIGGER `api_keys_update_is_a_change_of_owner`;
+--> statement-breakpoint
+DROP TRIGGER `api_keys_insert_is_folded`;
+--> statement-breakpoint
+DROP TRIGGER `api_keys_update_is_folded`;
+--> statement-breakpoint
+ALTER TABLE `api_keys` ADD `customer_id` text REFERENCES `customers`(`id`);
+--> statement-breakpoint
+-- The search text of a key keeps the lines of name and note.
+UPDATE `api_keys` SET
+	`customer_id` = (SELECT `id` FROM `customers` WHERE `name_key` = `owner_key`),
+	`search` = CASE
+		WHEN `search` = lower(concat_ws(char(10), `name`, `owner_name`, `owner_email`, `note`)) THEN lower(concat_ws(char(10), `name`, `note`))
+		ELSE (
+			SELECT substr(`search`, 1, instr(`search`, char(10))) || substr(`third`, instr(`third`, char(10)) + 1) FROM (
+				SELECT substr(`second`, instr(`second`, char(10)) + 1) AS `third` FROM (
+					SELECT substr(`search`, instr(`search`, char(10)) + 1) AS `second`)))
+		END;
+--> statement-breakpoint
+
+-- A row of usage belongs to the customer and the plan of its day: those of `past_owners`, or else of the key. The
+-- table is made anew, so that `hours` stays the last column, which sums do not read.
+CREATE TABLE `new_usage` (
+	-- The start of the UTC day in Unix seconds.
+	`day` integer NOT NULL,
+	`key_id` text NOT NULL,
+	-- Whose the key was, and under which plan, at the day's first report. A later change moves no past use.
+	`customer_id` text,
+	-- Empty: of a day before version 2.3, and the key is deleted.
+	`plan` text NOT NULL,
+	-- The sums of the hours.
+	`admitted` integer NOT NULL,
+	`refused` integer NOT NULL,
+	`refused_while_banned` integer NOT NULL,
+	-- The limit in force at the day's last reported request. A later limit changes no past day.
+	`limit_per_day` integer NOT NULL CHECK (`limit_per_day` > 0),
+	-- JSON: the figures of each hour, as src/worker/key/usage-day.ts writes and reads them.
+	`hours` text NOT NULL,
+	PRIMARY KEY(`day`, `key_id`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+INSERT INTO `new_usage`
+SELECT u.`day`, u.`key_id`,
+	iif(p.`key_id` IS NULL, k.`customer_id`, (SELECT `id` FROM `customers` WHERE `name_key` = p.`owner_key`)),
+	coalesce(p.`plan`, k.`plan`, ''), u.`admitted`, u.`refused`, u.`refused_while_banned`, u.`limit_per_day`, u.`hours`
+FROM `usage` u LEFT JOIN `api_keys` k ON k.`id` = u.`key_id`
+LEFT JOIN `past_owners` p ON p.`key_id` = u.`key_id`
+	AND p.`until_day` = (SELECT min(`until_day`) FROM `past_owners` WHERE `key_id` = u.`key_id` AND `until_day` > u.`day`);
+--> statement-breakpoint
+DROP TABLE `usage`;
+--> statement-breakpoint
+ALTER TABLE `new_usage` RENAME TO `usage`;
+--> statement-breakpoint
+-- The days of a key, and the day of the key's last request.
+CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`day`);
+--> statement-breakpoint
+-- The days of a customer, and a merge.
+CREATE INDEX `usage_by_customer` ON `usage` (`customer_id`,`day`) WHERE "usage"."customer_id" is not null;
+--> statement-breakpoint
+
+-- A ban belongs to the customer whose key it was when the ban began.
+ALTER TABLE `bans` ADD `customer_id` text;
+--> statement-breakpoint
+UPDATE `bans` SET `customer_id` = iif(
+	EXISTS (SELECT 1 FROM `past_owners` WHERE `key_id` = `bans`.`key_id` AND `until_day` > `started_at`),
+	(SELECT `id` FROM `customers` WHERE `name_key` = (
+		SELECT `owner_key` FROM `past_owners` WHERE `key_id` = `bans`.`key_id` AND `until_day` > `started_at` ORDER BY `until_day` LIMIT 1)),
+	(SELECT `customer_id` FROM `api_keys` WHERE `id` = `bans`.`key_id`));
+--> statement-breakpoint
+-- The bans of a customer, newest first.
+CREATE INDEX `bans_by_customer` ON `bans` (`customer_id`,`started_at`,`id`) WHERE "bans"."customer_id" is not null;
+--> statement-breakpoint
+
+-- A link is of a customer. A link of a name without a key that is not revoked is deleted: it would open the keys of
+-- whoever gets this name later.
+CREATE TABLE `new_owner_links` (
+	`id` text PRIMARY KEY NOT NULL,
+	-- SHA-256 of the link's code, in lower-case hex.
+	`hash` text NOT NULL,
+	`customer_id` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`created_by` text NOT NULL,
+	`ends_at` integer NOT NULL,
+	FOREIGN KEY (`customer_id`) REFERENCES `customers`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+INSERT INTO `new_owner_links`
+SELECT l.`id`, l.`hash`, c.`id`, l.`created_at`, l.`created_by`, l.`ends_at` FROM `owner_links` l JOIN `customers` c ON c.`name_key` = l.`owner_key`
+WHERE EXISTS (SELECT 1 FROM `api_keys` WHERE `customer_id` = c.`id` AND `status` <> 'revoked');
+--> statement-breakpoint
+DROP TABLE `owner_links`;
+--> statement-breakpoint
+ALTER TABLE `new_owner_links` RENAME TO `owner_links`;
+--> statement-breakpoint
+
+DROP TABLE `past_owners`;
+--> statement-breakpoint
+DROP INDEX `api_keys_by_owner`;
+--> statement-breakpoint
+DROP INDEX `api_keys_by_owner_key`;
+--> statement-breakpoint
+ALTER TABLE `api_keys` DROP COLUMN `owner_name`;
+--> statement-breakpoint
+ALTER TABLE `api_keys` DROP COLUMN `owner_email`;
+--> statement-breakpoint
+ALTER TABLE `api_keys` DROP COLUMN `owner_key`;
+--> statement-breakpoint
+-- The keys of a customer.
+CREATE INDEX `api_keys_by_customer` ON `api_keys` (`customer_id`,`id`);
+--> statement-breakpoint
+-- The admin API writes the folded texts and raises the version. After plain SQL, lower() folds only A to Z.
+CREATE TRIGGER `api_keys_insert_is_folded` AFTER INSERT ON `api_keys` WHEN NEW.`search` = '' BEGIN
+	UPDATE `api_keys` SET `search` = lower(concat_ws(char(10), `name`, `note`)) WHERE `id` = NEW.`id`;
+END;
+--> statement-breakpoint
+-- The links of a customer end with the last key that is not revoked: whoever has the name later is somebody else.
+CREATE TRIGGER `api_keys_last_key_ends_links` AFTER UPDATE OF `customer_id`, `status` ON `api_keys`
+WHEN NOT EXISTS (SELECT 1 FROM `api_keys` WHERE `customer_id` = OLD.`customer_id` AND `status` <> 'revoked') BEGIN
+	DELETE FROM `owner_links` WHERE `customer_id` = OLD.`customer_id`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_last_delete_ends_links` AFTER DELETE ON `api_keys`
+WHEN NOT EXISTS (SELECT 1 FROM `api_keys` WHERE `customer_id` = OLD.`customer_id` AND `status` <> 'revoked') BEGIN
+	DELETE FROM `owner_links` WHERE `customer_id` = OLD.`customer_id`;
+END;
+--> statement-breakpoint
+
 -- Orders, loads, audit.
 
 -- What one request, one shipment or one load has changed: their entries have the same text.
@@ -16,20 +190,17 @@ ALTER TABLE `plans` ADD COLUMN `version` integer DEFAULT 0 NOT NULL;
 --> statement-breakpoint
 UPDATE `plans` SET `version` = coalesce((SELECT max(`id`) FROM `audit_log` WHERE `object` = `plans`.`id`), 0);
 --> statement-breakpoint
-DROP TRIGGER `api_keys_update_is_folded`;
---> statement-breakpoint
 ALTER TABLE `api_keys` DROP COLUMN `version`;
 --> statement-breakpoint
 ALTER TABLE `api_keys` ADD COLUMN `version` integer DEFAULT 0 NOT NULL;
 --> statement-breakpoint
-UPDATE `api_keys` SET `version` = coalesce((SELECT max(`id`) FROM `audit_log` WHERE `object` = `api_keys`.`id`), 0);
+-- An entry of an owner's name or address has members that a key has no longer, so it has no key's version.
+UPDATE `api_keys` SET `version` = coalesce((
+	SELECT iif(`before` -> '$.ownerName' IS NULL AND `before` -> '$.ownerEmail' IS NULL, max(`id`), 0)
+	FROM `audit_log` WHERE `object` = `api_keys`.`id`), 0);
 --> statement-breakpoint
-CREATE TRIGGER `api_keys_update_is_folded` AFTER UPDATE OF `name`, `owner_name`, `owner_email`, `note` ON `api_keys`
-WHEN NEW.`version` = OLD.`version` BEGIN
-	UPDATE `api_keys` SET
-		`search` = lower(concat_ws(char(10), `name`, `owner_name`, `owner_email`, `note`)),
-		`owner_key` = lower(coalesce(`owner_name`, `owner_email`, ''))
-	WHERE `id` = NEW.`id`;
+CREATE TRIGGER `api_keys_update_is_folded` AFTER UPDATE OF `name`, `note` ON `api_keys` WHEN NEW.`version` = OLD.`version` BEGIN
+	UPDATE `api_keys` SET `search` = lower(concat_ws(char(10), `name`, `note`)) WHERE `id` = NEW.`id`;
 END;
 --> statement-breakpoint
 ALTER TABLE `orders` DROP COLUMN `version`;
@@ -57,6 +228,20 @@ CREATE VIEW `dry_run` AS SELECT 1 AS `is_made`;
 --> statement-breakpoint
 CREATE TRIGGER `dry_run_is_taken_back` INSTEAD OF INSERT ON `dry_run` BEGIN
 	SELECT RAISE(ABORT, 'this was a dry run');
+END;
+--> statement-breakpoint
+
+-- The erasure of a customer takes names, addresses and notes out of entries. It is the only change of an entry:
+-- each of these members becomes 'erased', and so does the owner's name in the actor of an entry before version 2.3.
+DROP TRIGGER `audit_log_never_changes`;
+--> statement-breakpoint
+CREATE TRIGGER `audit_log_never_changes` BEFORE UPDATE ON `audit_log`
+WHEN (OLD.`id`, OLD.`at`, OLD.`request_id`, OLD.`call`, OLD.`batch`, OLD.`object`, OLD.`transaction_id`) IS NOT (NEW.`id`, NEW.`at`, NEW.`request_id`, NEW.`call`, NEW.`batch`, NEW.`object`, NEW.`transaction_id`)
+	OR (NEW.`actor` <> OLD.`actor` AND NOT (OLD.`actor` GLOB 'owner (*)' AND NEW.`actor` = 'owner (erased)'))
+	OR (NEW.`before` IS NOT OLD.`before` AND NEW.`before` IS NOT json_replace(OLD.`before`, '$.name', 'erased', '$.email', 'erased', '$.note', 'erased', '$.ownerName', 'erased', '$.ownerEmail', 'erased', '$.owner', 'erased'))
+	OR (NEW.`after` IS NOT OLD.`after` AND NEW.`after` IS NOT json_replace(OLD.`after`, '$.name', 'erased', '$.email', 'erased', '$.note', 'erased', '$.ownerName', 'erased', '$.ownerEmail', 'erased', '$.owner', 'erased'))
+BEGIN
+	SELECT RAISE(ABORT, 'an audit entry cannot be changed');
 END;
 --> statement-breakpoint
 

@@ -17,7 +17,7 @@ try {
   const { banned } = await makeBusyDay(service);
   const limits = { requestsPerMinute: 60, requestsPerDay: 20 };
   const { body } = await service.admin("POST", "/keys", {
-    ...{ name: "paws-co trial", plan: "enterprise", ownerName: "Paws & Co" },
+    ...{ name: "paws-co trial", plan: "enterprise", customer: "Paws & Co" },
     ...limits,
   });
   for (let i = 0; i < 18; i++) await service.call(body.key, LIST);

@@ -16,7 +16,17 @@ import { type Call, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
-import { addCommand, groupOf, keyId, objectId, renamed, type Session, show, showKey } from "./session.ts";
+import {
+  addCommand,
+  customerId,
+  groupOf,
+  keyId,
+  objectId,
+  renamed,
+  type Session,
+  show,
+  showKey,
+} from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
 const LINES: Readonly<Record<string, string>> = {
@@ -53,7 +63,6 @@ const FLAGS: Readonly<Record<string, string>> = {
   expiringBefore: "--expiring-within",
   from: "--since",
   graceSeconds: "--grace",
-  ownerName: "--owner",
   petId: "--pet",
   requestsPerDay: "--per-day",
   requestsPerMinute: "--per-minute",
@@ -62,6 +71,7 @@ const FLAGS: Readonly<Record<string, string>> = {
 const EXAMPLES: Readonly<Record<string, string>> = {
   audit: "118",
   alert: "ban_599cc0d2",
+  customer: '"Pet Shop"',
   key: "acme",
   link: "link_5e9d1f0a7b3c2d48",
   order: "5",
@@ -70,6 +80,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   status: "processing",
   text: '"Pet Shop"',
 };
+/** What finds the ids of objects that people call by other names, too. */
+const IDS: Readonly<Record<string, typeof keyId>> = { key: keyId, customer: customerId };
 const DRY_RUN = "dry run: nothing was changed\n";
 /** Members of every list, for which the command has options of its own. */
 const PAGING = ["after", "format", "limit"];
@@ -224,7 +236,7 @@ function exampleOf({ call, words, flag, names, members, takesKeys, reads }: Form
     const text = isDuration(name) ? durationOf(Number(value)) : String(value);
     return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
   });
-  const args = takesKeys ? ['--owner "Pet Shop"'] : names.map((name) => EXAMPLES[name]);
+  const args = takesKeys ? ['--customer "Pet Shop"'] : names.map((name) => EXAMPLES[name]);
   const more = reads ? "< secret.txt" : LISTS[call.id]?.example;
   return [words, ...args, flag && `--${flag}`, ...options, more].filter(Boolean).join(" ");
 }
@@ -242,8 +254,8 @@ function chosen(command: Command, forms: readonly Form[]): Form {
   // One key is changed by the call for one key, unless that call lacks an option.
   const form = fitting.find((each) => given.every((name) => namesOf(each).includes(name))) ?? fitting[0];
   if (form === undefined) return refuse(`Use ${forms.map(usageOf).join(" or ")}.`);
-  if (form.takesKeys && command.args.length > 0 === isGiven("owner"))
-    return refuse("Give the keys, or their --owner.");
+  if (form.takesKeys && command.args.length > 0 === isGiven("customer"))
+    return refuse("Give the keys, or their --customer.");
   const other = given.find((name) => !namesOf(form).includes(name));
   if (other) return refuse(`${usageOf(form)} has no ${flagOf(other)}.`);
   const missing = form.members.find(({ name, isRequired }) => isRequired && !isGiven(name));
@@ -274,7 +286,7 @@ async function run(session: Session, command: Command, form: Form): Promise<void
   const body = { ...(await valuesOf(session, call.body, given)), ...fixed };
   const asks = options.yes || isHarmless(call, body) ? undefined : call.asks;
   if (asks) requireTerminal(session.io);
-  const ids = await Promise.all(args.map(([name, text]) => (name === "key" ? keyId(session, text) : text)));
+  const ids = await Promise.all(args.map(([name, text]) => IDS[name]?.(session, text) ?? text));
   const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
   const query = await valuesOf(session, ownOf(call, call.query), { ...options, ...Object.fromEntries(args) });
   const list = LISTS[call.id];
@@ -301,8 +313,8 @@ async function runForKeys(session: Session, command: Command, call: Call): Promi
   const dryRun = { json, query: { "dry-run": "true" } };
   if (asks) {
     const { body } = await send<ChangedKeys>(session.access, call.line, dryRun);
-    // The person agrees to these keys. The owner may get others meanwhile.
-    const { owner: _, ...others } = members;
+    // The person agrees to these keys. The customer may get others meanwhile.
+    const { customer: _, ...others } = members;
     json = { ...others, ids: [...body.changed, ...body.unchanged].map(({ id }) => id) };
     await confirm(session.io, printable(`${body.says}\n${asks}`));
   }

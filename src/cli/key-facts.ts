@@ -24,7 +24,8 @@ export function describeKey({ live, whyRefused = [], ...key }: ShownKey): string
         location: key.location,
       },
     ],
-    ["Owner", { name: key.ownerName, email: key.ownerEmail, note: key.note }],
+    ["Customer", { ...key.customer }],
+    ["Note", { note: key.note }],
     [
       "Times",
       {

@@ -44,7 +44,15 @@ type UsageHead = {
 const USAGE: List = {
   rows: "rows",
   columns: [
-    ...["start", "keyName", "owner=owner|ownerName", "plan", ...FIGURES, "keys=keyCount", "keyId"],
+    ...[
+      "start",
+      "keyName",
+      "customer=customer.name",
+      "plan=plan|nearest.plan",
+      ...FIGURES,
+      "keys=keyCount",
+      "keyId",
+    ],
     ["refused in", refusedIn],
   ],
   heading: ({ from, to, asOf, unreachable, total }: UsageHead) =>
@@ -59,7 +67,10 @@ function refusedIn({ refusedMinutes = [] }: Partial<HourUsage>): string | null {
 
 /** Lists by the id of their call. */
 export const LISTS: Readonly<Record<string, List>> = {
-  "links.list": { rows: "links", columns: ["link=id", "owner", "createdAt", "by=createdBy", "endsAt"] },
+  "links.list": {
+    rows: "links",
+    columns: ["link=id", "customer=customer.name", "createdAt", "by=createdBy", "endsAt"],
+  },
   "alerts.list": {
     rows: "alerts",
     columns: ["at", "state", "type", "alert=id"],
@@ -84,10 +95,21 @@ export const LISTS: Readonly<Record<string, List>> = {
     example: "--state live --key acme",
   },
   find: { rows: "found", columns: ["kind", "name", "detail", "id"] },
+  "customers.list": {
+    rows: "customers",
+    columns: [
+      ...["name", "keys", "80%+=usage.daysNear", "peak=usage.peakPercent"],
+      ...["admitted=usage.admitted", "refused=usage.refused", "id"],
+    ],
+    wide: ["email"],
+    heading: ({ from, to, asOf }: UsageHead) =>
+      `Use from ${minuteOf(from)} to ${minuteOf(to)}, counted until ${minuteOf(asOf)}\n`,
+    example: "--since 29d --sort near",
+  },
   "keys.list": {
     rows: "keys",
     columns: [
-      ...["name", "owner=ownerName|ownerEmail", "admittedToday", "plan", "status"],
+      ...["name", "customer=customer.name", "admittedToday", "plan", "status"],
       ["rights", ({ mayCancel }: KeyView) => (mayCancel === false ? "only lists" : null)],
       ...["expiresAt", "id"],
     ],
@@ -114,7 +136,7 @@ export const LISTS: Readonly<Record<string, List>> = {
       "changed=changedAt",
     ],
   },
-  "usage.list": { ...USAGE, example: "--since 29d --by owner --sort near" },
+  "usage.list": { ...USAGE, example: "--since 29d --by customer --sort near" },
 };
 
 type Source = { readonly line: string; readonly isPaged: boolean; readonly query: Query };

@@ -57,7 +57,7 @@ export function inline(value: unknown): string {
 const GAP = "  ";
 
 /**
- * A member such as `limits.requestsPerDay`, or a label and members such as `owner=ownerName|ownerEmail`, or a
+ * A member such as `limits.requestsPerDay`, or a label and members such as `object=objectName|object`, or a
  * label and a function. The column shows the first member with a value.
  */
 export type Column = string | readonly [label: string, cellOf: (row: never) => unknown];
@@ -107,7 +107,7 @@ type Drawn = {
 /** Numbers never shrink. Ids shrink first, because their beginning names a key, and names shrink last. */
 const RANKS: readonly (readonly [rank: number, labels: RegExp])[] = [
   [0, /\bid$/],
-  [2, /name|owner/],
+  [2, /name|customer/],
 ];
 
 function draw(label: string, values: readonly unknown[]): Drawn {

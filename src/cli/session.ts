@@ -2,7 +2,7 @@
 import type { Command } from "commander";
 import { isObjectId } from "../worker/admin/audit/schema.ts";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
-import { isKeyId } from "../worker/key/key.ts";
+import { isCustomerId, isKeyId } from "../worker/key/key.ts";
 import { describeProblems } from "../worker/text/check-schema.ts";
 import { planName } from "../worker/text/format.ts";
 import type { Access } from "./access.ts";
@@ -52,6 +52,14 @@ export async function keyId({ access }: Session, ref: string, as = "KEY"): Promi
   const { keys, next } = (await call<KeyPage>(access, "GET /keys", { query })).body;
   const near = keys.length > 0 && ` These have it as a part:${linesOf(keys)}${next === null ? "" : "\n  …"}`;
   throw new CliError(`No key has this id, name or end: ${ref}.${near || ""}`, { code: "not_found" });
+}
+
+/** Returns a customer's id. The text is the id, or the name in any case. */
+export async function customerId({ access }: Session, text: string): Promise<string> {
+  if (isCustomerId(text)) return text;
+  const query = { customer: text, limit: 1 };
+  const { body } = await call<{ customers: { id: string }[] }>(access, "GET /customers", { query });
+  return body.customers[0]?.id ?? text;
 }
 
 type KeyPage = { readonly keys: readonly KeyView[]; readonly next: string | null };

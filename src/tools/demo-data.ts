@@ -16,13 +16,12 @@ export type DemoOrder = {
 
 export const DEMO_KEYS = [
   { name: "demo free", plan: "free" },
-  { name: "demo pro", plan: "pro", ownerName: "Ada Lovelace", ownerEmail: "ada@example.com" },
-  { name: "demo business", plan: "business", ownerName: "Grace Hopper", note: "Calls at night, UTC." },
+  { name: "demo pro", plan: "pro", customer: "Ada Lovelace" },
+  { name: "demo business", plan: "business", customer: "Grace Hopper", note: "Calls at night, UTC." },
   {
     name: "demo enterprise",
     plan: "enterprise",
-    ownerName: "Alan Turing",
-    ownerEmail: "alan@example.com",
+    customer: "Alan Turing",
     requestsPerMinute: 5_000,
     requestsPerDay: 1_000_000,
   },

@@ -32,8 +32,13 @@ export type Variables = {
   mayOnlyRead?: boolean;
 };
 
-/** The link of an owner's page. `endsAt` is in Unix seconds. */
-export type OwnerLink = { readonly id: string; readonly owner: string; readonly endsAt: number };
+/** The live link of an owner's page. `endsAt` is in Unix seconds. */
+export type OwnerLink = {
+  readonly id: string;
+  readonly customerId: string;
+  readonly customerName: string;
+  readonly endsAt: number;
+};
 
 /** The person or program that makes a change, the request, and the time in Unix seconds. */
 export type Author = {

@@ -6,7 +6,7 @@ import { runAdmin } from "../support/cli.ts";
 import { ADMIN_TOKEN, openService, type Service } from "../support/service.ts";
 
 /** What takes any text of one line refuses a bell only. */
-const ANY_TEXT = /^(search|ref|owner|owner-?name|actor|text|name|note|reason|file|load|batch|shipment)$/i;
+const ANY_TEXT = /^(search|ref|customer|into|actor|text|name|note|reason|file|load|batch|shipment)$/i;
 
 function garbageFor(name: string): string {
   return ANY_TEXT.test(name) ? "gar\u0007bage" : "garbage";
@@ -20,11 +20,14 @@ const ALSO: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "keys limit": { "--per-day": "9", "--days": "1" },
   "keys plan": { "--plan": "free" },
   "bans set": { "--for": "1h", "--reason": "r" },
-  "links create": { "--owner": "Ada", "--days": "1" },
+  "customers create": { "--name": "Bo" },
+  "customers merge": { "--into": "Bo" },
+  "links create": { "--customer": "Ada", "--days": "1" },
 };
 
 /** Arguments of commands that are no key. */
 const SAMPLES: Readonly<Record<string, string>> = {
+  customer: "Ada",
   order: "5",
   orders: "5",
   plan: "pro",
@@ -43,7 +46,7 @@ let keyId: string;
 
 beforeAll(async () => {
   service = await openService();
-  keyId = (await service.admin("POST", "/keys", { name: "k", plan: "free", ownerName: "Ada" })).body.id;
+  keyId = (await service.admin("POST", "/keys", { name: "k", plan: "free", customer: "Ada" })).body.id;
 });
 
 /** `service.admin` allows an error no `problems`. */
@@ -105,7 +108,7 @@ describe("garbage", () => {
         const also = Object.entries(ALSO[words.join(" ")] ?? {}).filter(
           ([flag]) => !option.flags.includes(flag),
         );
-        const isOfKeys = option.long === "--owner" && command.registeredArguments[0]?.variadic;
+        const isOfKeys = option.long === "--customer" && command.registeredArguments[0]?.variadic;
         const args = isOfKeys ? [] : command.registeredArguments.map((each) => SAMPLES[each.name()] ?? keyId);
         await refuse([...words, ...args, ...yes, ...also.flat()], option);
       }

@@ -27,8 +27,10 @@ const get = async (path: string) => (await service.admin("GET", path)).body;
 
 describe("after a busy day", () => {
   it("whose key is this", async ({ expect }) => {
-    const { id, key, owner } = day.near;
-    expect((await get(`/keys?ref=${key.slice(-4)}`)).keys).toMatchObject([{ id, ownerName: owner }]);
+    const { id, key, customer } = day.near;
+    expect((await get(`/keys?ref=${key.slice(-4)}`)).keys).toMatchObject([
+      { id, customer: { name: customer } },
+    ]);
     const { keys } = await get(`/keys?search=${encodeURIComponent("Paws & Co")}`);
     expect(keys).toHaveLength(4);
     const secret = await runAdmin(
@@ -36,9 +38,9 @@ describe("after a busy day", () => {
       { ADMIN_URL: service.url.href, ADMIN_TOKEN },
       { input: `${key}\n` },
     );
-    expect(secret.out).toContain(owner);
-    expect(await asked("keys", "show", key.slice(-4))).toContain(owner);
-    expect(await asked("keys", "list", "--search", owner, "--csv")).toContain("paws-co pro");
+    expect(secret.out).toContain(customer);
+    expect(await asked("keys", "show", key.slice(-4))).toContain(customer);
+    expect(await asked("keys", "list", "--search", customer, "--csv")).toContain("paws-co pro");
   });
 
   it("why was it refused, to the minute", async ({ expect }) => {
@@ -58,14 +60,13 @@ describe("after a busy day", () => {
   });
 
   it("which customers should buy the next plan", async ({ expect }) => {
-    const { rows } = await get("/usage?from=29d&by=owner&sort=near");
-    const owners = rows as { owner: string; plan: string; daysNear: number }[];
-    expect(owners).toHaveLength(CUSTOMERS.length);
-    expect(owners.filter(({ daysNear }) => daysNear > 0)).toMatchObject([
-      { owner: NEAR_CUSTOMER, plan: "pro", daysNear: 25, medianPercent: 90, peakPercent: 90 },
-    ]);
-    const table = await asked("usage", "--since", "29d", "--by", "owner", "--sort", "near");
-    expect(table).toMatch(/^owner.*\n[─ ]*\n?Paws & Co +pro +25 /m);
+    const { customers } = await get("/customers?from=29d&sort=near");
+    const listed = customers as { name: string; usage: { daysNear: number } }[];
+    expect(listed).toHaveLength(CUSTOMERS.length);
+    const usage = { nearest: { plan: "pro" }, daysNear: 25, medianPercent: 90, peakPercent: 90 };
+    expect(listed.filter((each) => each.usage.daysNear > 0)).toMatchObject([{ name: NEAR_CUSTOMER, usage }]);
+    const table = await asked("customers", "list", "--since", "29d", "--sort", "near");
+    expect(table).toMatch(/^name.*\n[─ ]*\n?Paws & Co +4 +25 /m);
   });
 
   it("which keys expire within a month", async ({ expect }) => {
@@ -113,12 +114,14 @@ describe("after a busy day", () => {
   });
 
   it("all keys of the day, as CSV too", async ({ expect }) => {
-    const { rows } = await get("/usage?from=30d&by=owner");
+    const { rows } = await get("/usage?from=30d&by=customer");
     expect(rows).toHaveLength(CUSTOMERS.length);
     // Not `total`: test files share the service, and one may have deleted keys whose usage arrives late.
     expect((rows as { keyCount: number }[]).reduce((sum, { keyCount }) => sum + keyCount, 0)).toBe(40);
-    const csv = await (await service.call(ADMIN_TOKEN, "/admin/usage?from=30d&by=owner&format=csv")).text();
+    const csv = await (
+      await service.call(ADMIN_TOKEN, "/admin/usage?from=30d&by=customer&format=csv")
+    ).text();
     expect(csv.trim().split("\r\n")).toHaveLength(CUSTOMERS.length + 1);
-    expect(await asked("usage", "--since", "30d", "--by", "owner")).toContain(NEAR_CUSTOMER);
+    expect(await asked("usage", "--since", "30d", "--by", "customer")).toContain(NEAR_CUSTOMER);
   });
 });

@@ -62,8 +62,8 @@ beforeAll(async () => {
     await admin(["orders", "load", "-"], orders.join("\n"));
     for (const id of [MIN, MAX]) await call(url, "business", `/${id}`, "DELETE");
     await admin(["bans", "set", "demo free", "--for", "1h", "--reason", "a test"]);
-    await admin(["keys", "update", "demo business", "--owner", "Pet Shop"]);
-    await admin(["links", "create", "--owner", "Pet Shop", "--days", "7"]);
+    await admin(["keys", "update", "demo business", "--customer", "Pet Shop"]);
+    await admin(["links", "create", "--customer", "Pet Shop", "--days", "7"]);
     await admin(["keys", "update", "demo pro", "--note", NOTE.replaceAll(/[\r\t]/g, "")]);
   });
   const db = openData(before);
@@ -78,11 +78,8 @@ beforeAll(async () => {
       select printf('%064x', i * 7919 % 2003), printf('key_%012d', i), 'sok_…abcd', i from n`,
   );
   db.exec(
-    `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
-      values (86400, 'key_000000000001', ${MAX}, 0, 0, ${MAX}, '[${MAX}]')`,
-  );
-  db.exec(
-    "insert into past_owners (key_id, until_day, owner_key, plan) values ('key_000000000001', 86400, '', 'pro')",
+    `insert into usage (day, key_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours)
+      values (86400, 'key_000000000001', 'free', ${MAX}, 0, 0, ${MAX}, '[${MAX}]')`,
   );
   db.close();
 });

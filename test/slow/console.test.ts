@@ -225,7 +225,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
   it("what the buttons of a customer are for, and that those of keys come with the first tick", async ({
     expect,
   }) => {
-    for (const name of ["first", "second"]) await newKey(`ticked ${name}`, { ownerName: "Ticked" });
+    for (const name of ["first", "second"]) await newKey(`ticked ${name}`, { customer: "Ticked" });
     const { page } = await signInTo(browser, service, "/console/customers/Ticked");
     const bar = page.locator(".tick-bar");
     expect(await bar.textContent()).toContain("With all keys");
@@ -267,7 +267,7 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
   });
 
   it("a button that copies a secret, suggestions, and times that go on", async ({ expect }) => {
-    await newKey("Suggested One", { ownerName: "Grace" });
+    await newKey("Suggested One", { customer: "Grace" });
     const { page, requested } = await signInTo(browser, service, "/console/keys/new");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByLabel("Name").fill("copied");
@@ -327,7 +327,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
   let keyPath: string;
   beforeAll(async () => {
     const key = await newKey("Paws production <i>", {
-      ownerName: LONG_OWNER,
+      customer: LONG_OWNER,
       note: "note ".repeat(100),
       requestsPerMinute: 5,
       expiresAt: new Date(Date.now() + 9 * DAY_MS).toISOString(),
@@ -352,8 +352,8 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     "new key": "/console/keys/new",
     customers: "/console/customers",
     customer: `/console/customers/${encodeURIComponent(LONG_OWNER)}`,
-    usage: "/console/usage?owner=&from=",
-    "usage by owner": "/console/usage?by=owner&sort=name",
+    usage: "/console/usage?customer=&from=",
+    "usage by owner": "/console/usage?by=customer&sort=name",
     "usage by hour": "/console/usage?by=hour",
     bans: "/console/bans",
     "past bans": "/console/bans?state=past",
@@ -383,7 +383,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
   });
 
   it("keeps the head of a list in sight, and is one row of navigation on a phone", async ({ expect }) => {
-    for (let i = 0; i < 40; i++) await newKey(`listed ${i}`, { ownerName: "Listed" });
+    for (let i = 0; i < 40; i++) await newKey(`listed ${i}`, { customer: "Listed" });
     const desk = await signInTo(browser, service, "/console/keys?search=listed");
     await desk.page.getByRole("link", { name: "listed 39" }).scrollIntoViewIfNeeded();
     const head = await desk.page.getByRole("columnheader", { name: "Name" }).boundingBox();

@@ -21,13 +21,13 @@ afterAll(async () => {
 });
 
 /** An owner with a key that was refused, and with a link. */
-async function owner(ownerName: string) {
-  const name = `backend of ${ownerName}`;
-  const fields = { name, plan: "free", ownerName, requestsPerMinute: 2 };
+async function owner(customer: string) {
+  const name = `backend of ${customer}`;
+  const fields = { name, plan: "free", customer, requestsPerMinute: 2 };
   const { key } = (await service.admin("POST", "/keys", fields)).body;
   await untilMinuteHas(5);
   for (let i = 0; i < 4; i++) await service.call(key, LIST);
-  const { body } = await service.admin("POST", "/links", { owner: ownerName, days: 7 });
+  const { body } = await service.admin("POST", "/links", { customer: customer, days: 7 });
   return { name, key, link: String(body.link) };
 }
 

@@ -26,7 +26,9 @@ type Store = {
 export type BusyKey = {
   readonly id: string;
   readonly key: string;
-  readonly owner: string;
+  /** The name. */
+  readonly customer: string;
+  readonly customerId: string;
   readonly plan: string;
 };
 
@@ -52,26 +54,27 @@ export async function makeBusyDay({ call, db }: Pick<Service, "call" | "db">) {
   return { keys, near: keyOf(keys, NEAR_CUSTOMER, "pro"), banned, lifted };
 }
 
-function keyOf(keys: readonly BusyKey[], owner: string, plan: string): BusyKey {
-  const key = keys.find((each) => each.owner === owner && each.plan === plan);
-  if (!key) throw new Error(`${owner} has no ${plan} key`);
+function keyOf(keys: readonly BusyKey[], customer: string, plan: string): BusyKey {
+  const key = keys.find((each) => each.customer === customer && each.plan === plan);
+  if (!key) throw new Error(`${customer} has no ${plan} key`);
   return key;
 }
 
 async function makeKeys({ admin, nowMs }: Store): Promise<BusyKey[]> {
   const keys: BusyKey[] = [];
-  for (const [i, owner] of CUSTOMERS.entries()) {
+  for (const [i, customer] of CUSTOMERS.entries()) {
+    const made = await admin("POST", "/customers", { name: customer, email: `ops${i}@customer.example` });
+    const { id: customerId } = made as { id: string }; // the answer to a created customer
     for (const [j, plan] of PLANS.entries()) {
       const limits =
         plan === "enterprise" ? { requestsPerMinute: 2_000, requestsPerDay: DAY_LIMITS.enterprise } : {};
       const expiresAt =
         i < 3 && plan === "pro" ? new Date(nowMs + (7 + 10 * i) * DAY_SECONDS * 1000).toISOString() : null;
-      const name = `${owner.toLowerCase().replace(/\W+/g, "-")} ${plan}`;
-      const ownerEmail = `ops${i}@customer.example`;
-      const body = { name, plan, ...limits, ownerName: owner, ownerEmail, expiresAt };
+      const name = `${customer.toLowerCase().replace(/\W+/g, "-")} ${plan}`;
+      const body = { name, plan, ...limits, customer, expiresAt };
       // The answer to a created key.
       const { id, key } = (await admin("POST", "/keys", body, j % 2 === 0 ? "mona" : "omar")) as BusyKey;
-      keys.push({ id, key, owner, plan });
+      keys.push({ id, key, customer, customerId, plan });
     }
   }
   return keys;
@@ -85,9 +88,11 @@ function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
       const daysAgo = 1 + n;
       const limit = DAY_LIMITS[key.plan as keyof typeof DAY_LIMITS]; // a plan of this file
       const share =
-        key.owner === NEAR_CUSTOMER && key.plan === "pro" && daysAgo % 7 !== 0 ? 0.9 : 0.05 + 0.01 * (i % 10);
+        key.customer === NEAR_CUSTOMER && key.plan === "pro" && daysAgo % 7 !== 0
+          ? 0.9
+          : 0.05 + 0.01 * (i % 10);
       const admitted = Math.floor((limit * share) / 8);
-      const isHammer = key.owner === BANNED_CUSTOMER && key.plan === "free";
+      const isHammer = key.customer === BANNED_CUSTOMER && key.plan === "free";
       const banned = isHammer ? 900 : 0;
       const figures = Array.from({ length: 8 }, (_, hour) => {
         const refused = isHammer ? 40 : share > 0.8 && hour === 7 ? 12 : 0;
@@ -95,25 +100,25 @@ function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
       });
       const refused = figures.reduce((sum, [, each]) => sum + each, 0);
       const hours = JSON.stringify([0, 0, 0, 0, 0, 0, 0, 0, ...figures]);
-      return `(${today - daysAgo * DAY_SECONDS}, '${key.id}', ${8 * admitted}, ${refused}, ${8 * banned}, ${limit}, '${hours}')`;
+      return `(${today - daysAgo * DAY_SECONDS}, '${key.id}', '${key.customerId}', '${key.plan}', ${8 * admitted}, ${refused}, ${8 * banned}, ${limit}, '${hours}')`;
     }),
   );
   return inParts(rows, 50).map(
     (part) =>
-      `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours) values ${part.join(",")}`,
+      `insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours) values ${part.join(",")}`,
   );
 }
 
 /** One ban a day of the hammering key. Today's is live. */
 function bansOf(keys: readonly BusyKey[], nowMs: number): string[] {
-  const { id } = keyOf(keys, BANNED_CUSTOMER, "free");
+  const { id, customerId } = keyOf(keys, BANNED_CUSTOMER, "free");
   const now = Math.floor(nowMs / 1000);
   const rows = Array.from({ length: 21 }, (_, i) => {
     const startedAt = now - i * DAY_SECONDS;
-    return `('ban_${id}_${startedAt}', '${id}', 'strikes', null, 20, ${startedAt}, ${startedAt + 300}, null, null)`;
+    return `('ban_${id}_${startedAt}', '${id}', 'strikes', null, 20, ${startedAt}, ${startedAt + 300}, null, null, '${customerId}')`;
   });
   return [
-    `insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at, lifted_at, lifted_by) values ${rows.join(",")}`,
+    `insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at, lifted_at, lifted_by, customer_id) values ${rows.join(",")}`,
   ];
 }
 

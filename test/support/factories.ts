@@ -18,6 +18,24 @@ export async function addSecret(keyId: string, expiresAt: number | null = null):
   return minted.key;
 }
 
+let lastCustomer = 0;
+
+/** Gives the keys to the customer of this name, who is created if need be. Returns the customer's id. */
+export async function giveKeys(name: string, ...keyIds: readonly string[]): Promise<string> {
+  const id = `cus_${String(++lastCustomer).padStart(12, "0")}`;
+  const insert =
+    "insert into customers (id, name, name_key, created_at) values (?, ?2, lower(?2), 0) on conflict do nothing";
+  const give =
+    "update api_keys set customer_id = (select id from customers where name_key = lower(?1)) where id in (select value from json_each(?2))";
+  const find = "select id from customers where name_key = lower(?)";
+  const [, , found] = await env.DB.batch<{ id: string }>([
+    env.DB.prepare(insert).bind(id, name),
+    env.DB.prepare(give).bind(name, JSON.stringify(keyIds)),
+    env.DB.prepare(find).bind(name),
+  ]);
+  return found?.results[0]?.id ?? id;
+}
+
 let lastOrderId = 1_000_000;
 
 /** An id that no other order of the test file has, if all of them take theirs from here or stay below. */

@@ -116,12 +116,12 @@ function markDemanded(choice: HTMLSelectElement): void {
 }
 
 /** Suggests the customers whose names have the text. */
-function suggestOwners(list: HTMLElement): (found: readonly Found[]) => void {
+function suggestCustomers(list: HTMLElement): (found: readonly Found[]) => void {
   return (found) => {
-    const owners = found.filter(({ kind }) => kind === "customer");
+    const customers = found.filter(({ kind }) => kind === "customer");
     // The page has suggestions of its own until then.
-    if (owners.length > 0)
-      list.replaceChildren(...owners.map(({ name, detail }) => new Option(detail, name)));
+    if (customers.length > 0)
+      list.replaceChildren(...customers.map(({ name, detail }) => new Option(detail, name)));
   };
 }
 
@@ -134,6 +134,6 @@ addLocalTimes();
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
 const choice = document.querySelector<HTMLSelectElement>("[data-demands]");
 if (choice) markDemanded(choice);
-const owner = document.querySelector<HTMLInputElement>("input[name=ownerName]");
-if (owner?.list) whileTyping(owner, suggestOwners(owner.list));
+for (const field of document.querySelectorAll<HTMLInputElement>("input[name=customer], input[name=into]"))
+  if (field.list) whileTyping(field, suggestCustomers(field.list));
 findWhileTyping();

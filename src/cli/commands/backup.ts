@@ -24,8 +24,8 @@ type Table = { readonly name: string; readonly columns: readonly Column[]; reado
 
 /** The order of the restore: a row comes after those that it refers to. */
 export const TABLES = [
-  ...["plans", "mac_keys", "api_keys", "limiters", "key_secrets"],
-  ...["bans", "audit_log", "usage", "past_owners", "owner_links", "orders", "cancelled_orders"],
+  ...["plans", "mac_keys", "customers", "api_keys", "limiters", "key_secrets"],
+  ...["bans", "audit_log", "usage", "owner_links", "orders", "cancelled_orders"],
 ];
 
 /**

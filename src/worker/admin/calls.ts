@@ -7,6 +7,8 @@ import { auditView } from "./audit/schema.ts";
 import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
+import { customerCalls } from "./customers/calls.ts";
+import { customerView } from "./customers/schema.ts";
 import { find } from "./find/calls.ts";
 import { showHealth } from "./health/calls.ts";
 import { described } from "./http/answer-schemas.ts";
@@ -28,6 +30,7 @@ export const CALLS: readonly Call[] = [
   ...Object.values(usageCalls),
   ...Object.values(banCalls),
   ...Object.values(keyBanCalls),
+  ...Object.values(customerCalls),
   ...Object.values(linkCalls),
   ...Object.values(planCalls),
   ...Object.values(orderCalls),
@@ -44,6 +47,7 @@ export const TAGS = {
   keys: "API keys, their secrets and limits.",
   bans: "Bans of keys, which operators set and strikes cause.",
   usage: "Requests that were admitted and refused, and who comes close to a limit.",
+  customers: "Who uses the keys: names, addresses, and the use of all keys together.",
   links: "Links with which owners see their keys, without an account.",
   plans: "The limits that keys share.",
   orders: "The orders of the store, and the orders that clients cancelled.",
@@ -76,6 +80,7 @@ export const NAMED_SCHEMAS = {
   ChangedKey: updatedKey,
   Secret: secretView,
   Ban: banView,
+  Customer: customerView,
   Plan: planView,
   Order: orderView,
   CancelledOrder: cancelledOrder,

@@ -6,6 +6,7 @@
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
 import type { Author } from "../context.ts";
+import { namesOfCustomers } from "../db/customers-sql.ts";
 import {
   type Conditional,
   type Database,
@@ -23,6 +24,7 @@ import { type Members, membersOf, type Says, sentenceOf } from "../text/says.ts"
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";
 import { CHANGED_SINCE } from "./refusal-sql.ts";
+import { withNames } from "./says.ts";
 
 /** The part of a call's input that a change needs. */
 export type ChangeInput<Body = unknown> = Pick<
@@ -58,7 +60,7 @@ type Transaction = Entries & {
   readonly removes?: boolean | undefined;
 };
 
-/** An audit entry that was written. Of a dry run: that would be written. */
+/** An audit entry that was written, with the names of customers. Of a dry run: that would be written. */
 export type Entry = {
   readonly id: number;
   readonly object: string;
@@ -102,11 +104,11 @@ export async function commit<Found>(
   if (written === undefined) {
     const reads = [change.find, selectEntries(change), view];
     const [found = [], entries = [], viewed = []] = await transact<unknown[]>(db, reads);
-    return { found: found as Found[], entries: toEntries(entries), viewed, returned: [] };
+    return { found: found as Found[], entries: await toEntries(db, entries), viewed, returned: [] };
   }
   const [found = [], entries = [], ...results] = written;
   const [viewed = []] = results.splice(change.removes ? 0 : statements.length, 1);
-  return { found: found as Found[], entries: toEntries(entries), viewed, returned: results.flat() };
+  return { found: found as Found[], entries: await toEntries(db, entries), viewed, returned: results.flat() };
 }
 
 function selectEntries({ object, from, onlyIf, ...change }: Entries): SQL {
@@ -125,13 +127,20 @@ function insertEntries({ at, requestId, actor }: Author, change: Entries, transa
     returning id, object, before, after`;
 }
 
-function toEntries(rows: readonly unknown[]): Entry[] {
+async function toEntries(db: Database, rows: readonly unknown[]): Promise<Entry[]> {
   const membersIn = (json: string | null) =>
     json === null ? {} : membersOf(parseExactJson(json, exactNumber));
-  return (rows as EntryRow[]).map(({ before, after, ...entry }) => ({
+  const entries = (rows as EntryRow[]).map(({ before, after, ...entry }) => ({
     ...entry,
     before: membersIn(before),
     after: membersIn(after),
+  }));
+  const ids = entries.flatMap(({ before, after }) => [before.customer, after.customer, after.into]);
+  const named = await namesOfCustomers(db, ids);
+  return entries.map(({ before, after, ...entry }) => ({
+    ...entry,
+    before: withNames(before, named),
+    after: withNames(after, named),
   }));
 }
 

@@ -1,5 +1,7 @@
 /** What the examples of several calls show. A call checks the types of its example. */
 
+export const CUSTOMER = { id: "cus_7Kq2mXw81ZtB", name: "Pet Shop", email: "ops@petshop.example" };
+
 export const ENTRY = {
   id: 118,
   at: "2026-11-21T10:00:00Z",
@@ -8,6 +10,7 @@ export const ENTRY = {
   call: "keys.update",
   object: "key_0C8yRw3mQz1T",
   objectName: "Backend of Pet Shop",
+  names: {},
   before: { requestsPerMinute: null },
   after: { requestsPerMinute: 600 },
   batch: null,

@@ -18,6 +18,13 @@ export function keyRefusal(becomes: SQL): SQL {
   return sql`iif(api_keys.status = 'revoked', 'is revoked, which is permanent', ${limits})`;
 }
 
+export const ERASED = sql`iif(erased_at is null, null, 'is erased, which is permanent')`;
+
+/** Of a key that gets the customer with this id, or none. */
+export function customerRefusal(id: SQL): SQL {
+  return sql`iif(${id} is null or exists (select 1 from customers where id = ${id} and erased_at is null), null, 'cannot have a customer that is merged or erased')`;
+}
+
 /** Of a key with this plan and these limits of its own. */
 export function limitsRefusal(plan: unknown, perMinute: unknown, perDay: unknown): SQL {
   return sql`(
@@ -71,9 +78,10 @@ export function undoRefusal(nowSeconds: number): SQL {
       left join removed_orders removed on removed.id = kept.value ->> 0
     where loads.id = entry.id and coalesce(o.version, removed.version) = entry.id)`;
   return sql`nullif(coalesce(case
-    when entry.call in ('keys.update', 'keys.limit_temporarily', 'keys.end_temporary_limits') then ${ofKey(keyRefusal(sql`entry.before`))}
+    when entry.call in ('keys.update', 'keys.limit_temporarily', 'keys.end_temporary_limits') then ${ofKey(sql`coalesce(${keyRefusal(sql`entry.before`)}, ${customerRefusal(sql`entry.before ->> 'customer'`)})`)}
     when entry.call = 'bans.set' then ${ofKey(set)}
     when entry.call = 'bans.lift' then ${ofKey(lifted)}
+    when entry.call = 'customers.update' then ${of(sql`customers where customers.id`, ERASED)}
     when entry.call = 'plans.update' then ${of(sql`plans where plans.id`, planRefusal(sql`entry.before`))}
     when entry.call in ('orders.update', 'orders.ship') then ${of(sql`orders where orders.id`, sql`null`)}
     when entry.call in ('orders.load', 'audit.undo') then iif(${loaded}, '', ${CHANGED_SINCE})

@@ -12,17 +12,18 @@ import { alertReceiver } from "./kit/receiver.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
 import { banPages } from "./pages/bans/page.tsx";
+import { customerPages } from "./pages/customers/customer-page.tsx";
+import { linkPages } from "./pages/customers/links-page.tsx";
+import { customerListPages } from "./pages/customers/list-page.tsx";
 import { answerFind, findPage } from "./pages/find/page.tsx";
 import { keyPages } from "./pages/keys/key-page.tsx";
 import { keyListPages } from "./pages/keys/list-page.tsx";
-import { linkPages } from "./pages/links/page.tsx";
 import { orderListPages } from "./pages/orders/list-page.tsx";
 import { LOAD_PATH, loadPages } from "./pages/orders/load-page.tsx";
 import { orderPages } from "./pages/orders/order-page.tsx";
 import { overviewPage } from "./pages/overview.tsx";
 import { planPages } from "./pages/plans/page.tsx";
-import { customerPages } from "./pages/usage/customer-page.tsx";
-import { customerListPages, usagePages } from "./pages/usage/page.tsx";
+import { usagePages } from "./pages/usage/page.tsx";
 import { requireOperator, signIn, signOut } from "./session.tsx";
 
 const limitFiles = bodyLimit({

@@ -15,6 +15,7 @@ import {
 } from "../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../context.ts";
 import { type Database, openDatabase, transact } from "../db/database.ts";
+import { hasKey } from "../key/key.ts";
 import { hashKey } from "../key/mac.ts";
 import { ERROR_STATUS } from "../platform/error-codes.ts";
 import { ApiError } from "../platform/errors.ts";
@@ -50,7 +51,7 @@ export const requireOperator = createMiddleware<AppEnv>(async (c, next) => {
     return c.html('<!doctype html><meta http-equiv="refresh" content="0"><title>Store Orders</title>');
   }
   const { pathname, search } = urlOf(c.req.raw);
-  const to = pathname + search;
+  const to = hasKey(pathname + search) ? PATH : pathname + search; // no page repeats a secret
   if (c.req.method === "GET") return signInPage(c, { to, status: 200 });
   return signInPage(c, { to, notice: SESSION_ENDED, status: 401 });
 });

@@ -42,7 +42,6 @@ export async function deleteExpiredRows(env: DatabaseEnv, nowMs: number): Promis
     ["removed_orders", LOADS_RETENTION_DAYS, deleteRows("id", "at")],
     ["key_secrets", SECRETS_RETENTION_DAYS, deleteRows("hash", "expires_at", HAS_NEWER_SECRET)],
     ["usage", retentionDays.usage, deleteRows("day, key_id", "day")],
-    ["past_owners", retentionDays.usage, deleteRows("key_id, until_day", "until_day")],
   ];
   const tables = retentions.flatMap(([table, days, deleteBatch]) =>
     days === null

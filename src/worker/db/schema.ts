@@ -19,11 +19,8 @@ export const plans = sqliteTable("plans", {
 export const apiKeys = sqliteTable("api_keys", {
   id: text().primaryKey(),
   name: text().notNull(),
-  ownerName: text("owner_name"),
-  ownerEmail: text("owner_email"),
   note: text(),
   search: text().notNull().default(""),
-  ownerKey: text("owner_key").notNull().default(""),
   plan: text().notNull(),
   requestsPerMinute: integer("requests_per_minute"),
   requestsPerDay: integer("requests_per_day"),
@@ -39,7 +36,20 @@ export const apiKeys = sqliteTable("api_keys", {
   bannedUntil: integer("banned_until"),
   banReason: text("ban_reason"),
   pardonedBanId: text("pardoned_ban_id"),
+  customerId: text("customer_id"),
   version: integer().notNull().default(0),
+});
+
+export const customers = sqliteTable("customers", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  nameKey: text("name_key").notNull(),
+  search: text().notNull().default(""),
+  email: text(),
+  note: text(),
+  createdAt: integer("created_at").notNull(),
+  version: integer().notNull().default(0),
+  erasedAt: integer("erased_at"),
 });
 
 export const keySecrets = sqliteTable("key_secrets", {
@@ -76,6 +86,7 @@ export const bans = sqliteTable("bans", {
   endsAt: integer("ends_at").notNull(),
   liftedAt: integer("lifted_at"),
   liftedBy: text("lifted_by"),
+  customerId: text("customer_id"),
 });
 
 export const alerts = sqliteTable("alerts", {
@@ -115,8 +126,7 @@ export const consoleSessions = sqliteTable("console_sessions", {
 export const ownerLinks = sqliteTable("owner_links", {
   id: text().primaryKey(),
   hash: text().notNull(),
-  owner: text().notNull(),
-  ownerKey: text("owner_key").notNull(),
+  customerId: text("customer_id").notNull(),
   createdAt: integer("created_at").notNull(),
   createdBy: text("created_by").notNull(),
   endsAt: integer("ends_at").notNull(),

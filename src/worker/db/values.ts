@@ -5,7 +5,7 @@ export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 
 export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
 
-export const KEY_SORTS = ["created", "name", "owner", "expiry", "used"] as const;
+export const KEY_SORTS = ["created", "name", "customer", "expiry", "used"] as const;
 
 export const ORDER_STATUSES = ["pending", "processing", "shipped", "delivered"] as const;
 
@@ -49,6 +49,10 @@ export const AUDIT_CALLS = [
   "bans.lift",
   "links.create",
   "links.revoke",
+  "customers.create",
+  "customers.update",
+  "customers.merge",
+  "customers.erase",
   "plans.update",
   "orders.update",
   "orders.ship",
@@ -64,12 +68,15 @@ export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "
 
 /** How usage is divided into rows. */
 export const USAGE_PERIODS = ["hour", "day"] as const;
-export const USAGE_GROUPS = ["key", "owner", "plan"] as const;
+export const USAGE_GROUPS = ["key", "customer", "plan"] as const;
 export const USAGE_SORTS = ["admitted", "refused", "percent", "near", "peak", "name"] as const;
 
 export type UsagePeriod = (typeof USAGE_PERIODS)[number];
 export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export type UsageSort = (typeof USAGE_SORTS)[number];
+
+/** How customers are sorted. */
+export const CUSTOMER_SORTS = ["admitted", "refused", "near", "peak", "name"] as const;
 
 /** The highest limits that the admin API accepts. An object can serve 500 requests a second all day. */
 export const MAX_REQUESTS_PER_MINUTE = 30_000;

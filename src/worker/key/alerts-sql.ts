@@ -1,5 +1,6 @@
 /** D1: stores alerts. The code of the operator sends them (ADR-28). */
 import { type SQL, sql } from "drizzle-orm";
+import { CUSTOMER_JSON } from "../db/customers-sql.ts";
 import { type Conditional, rfc3339Sql } from "../db/database.ts";
 import type { STORED_ALERT_TYPES } from "../db/values.ts";
 import { DAY_SECONDS } from "../text/time.ts";
@@ -16,7 +17,7 @@ export type NewAlert = {
   readonly at: number;
   /** The sentence after the key's name. */
   readonly says: string;
-  /** Further members beside the key's id, name and owner. */
+  /** Further members beside the key's id, name and customer. */
   readonly data: Readonly<Record<string, string | number | null>>;
 };
 
@@ -48,7 +49,7 @@ function insertOf(
 ): SQL {
   return sql`
     insert into alerts (id, type, key_id, at, text, data, next_attempt_at)
-    select ${id}, ${type}, k.id, ${at}, 'Key ' || k.name || coalesce(' (' || k.owner_name || ')', '') || ' ' || ${says},
-      json_set(${data}, '$.keyId', k.id, '$.keyName', k.name, '$.owner', coalesce(k.owner_name, k.owner_email), '$.ownerEmail', k.owner_email), ${at}
-    from api_keys k`;
+    select ${id}, ${type}, k.id, ${at}, 'Key ' || k.name || coalesce(' (' || c.name || ')', '') || ' ' || ${says},
+      json_set(${data}, '$.keyId', k.id, '$.keyName', k.name, '$.customer', json(${CUSTOMER_JSON})), ${at}
+    from api_keys k left join customers c on c.id = k.customer_id`;
 }

@@ -94,7 +94,8 @@ function setFirstUse(keyId: string, { startMs }: HourUsage): SQL {
 
 function insertStrikeBan(keyId: string, { id, strikes, startedAtMs, endsAtMs }: Ban): SQL {
   return sql`
-    insert into bans (id, key_id, cause, reason, strikes, started_at, ends_at)
-    values (${id}, ${keyId}, 'strikes', null, ${strikes}, ${Math.floor(startedAtMs / 1000)}, ${endsAtMs / 1000})
+    insert into bans (id, key_id, customer_id, cause, reason, strikes, started_at, ends_at)
+    values (${id}, ${keyId}, (select customer_id from api_keys where id = ${keyId}), 'strikes', null, ${strikes},
+      ${Math.floor(startedAtMs / 1000)}, ${endsAtMs / 1000})
     on conflict (id) do nothing`;
 }

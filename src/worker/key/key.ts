@@ -11,7 +11,7 @@ export type Location = (typeof LOCATIONS)[number];
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const ID_LENGTH = 12;
-export const SECRET_LENGTH = 26;
+const SECRET_LENGTH = 26;
 export const MAC_LENGTH = 6;
 
 const KEY_IN_TEXT = new RegExp(`sok_[0-9A-Za-z]{${1 + ID_LENGTH + SECRET_LENGTH + MAC_LENGTH}}`);
@@ -56,6 +56,15 @@ export function isSecretId(text: string): boolean {
 /** Makes an id without a time in it. A client can make the id, so a repeated request makes no second key. */
 export function mintKeyId(randomBytes: RandomBytes): string {
   return `key_${randomDigits(ID_LENGTH, randomBytes)}`;
+}
+
+/** Makes an id of a customer. */
+export function mintCustomerId(randomBytes: RandomBytes): string {
+  return `cus_${randomDigits(ID_LENGTH, randomBytes)}`;
+}
+
+export function isCustomerId(text: string): boolean {
+  return new RegExp(`^cus_[0-9A-Za-z]{${ID_LENGTH}}$`).test(text);
 }
 
 /** Makes a key without its MAC. */

@@ -56,3 +56,7 @@ export async function hashKey(key: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", UTF_8.encode(key));
   return new Uint8Array(digest).toHex();
 }
+
+export function randomBytes(count: number): Uint8Array {
+  return crypto.getRandomValues(new Uint8Array(count));
+}

@@ -33,8 +33,9 @@ export function readMinutes(json: string | null): Minute[] {
 }
 
 /**
- * Merges the hours into the day's row. The update is in place and touches no index. A report without a new
- * request is an earlier report, so it does not change the limit either.
+ * Merges the hours into the day's row. The first report of a day says whose the day is, and under which plan. The
+ * update is in place and touches no index. A report without a new request is an earlier report, so it does not
+ * change the limit either.
  */
 export function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsage[]): SQL {
   const limitPerDay = hours.at(-1)?.limits.day;
@@ -44,11 +45,12 @@ export function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsag
   const figuresIn = (json: SQL) => sql`(
     select e.key as hour, ${admitted} as admitted, ${refused} as refused, ${refusedWhileBanned} as refused_while_banned,
       ${minutes} as minutes from json_each(${json}) e)`;
+  const ofKey = (column: string) => sql`(select ${sql.raw(column)} from api_keys where id = ${keyId})`;
   const most = (name: string) =>
     sql.raw(`max(coalesce(old.${name}, 0), coalesce(new.${name}, 0)) as ${name}`);
   return sql`
-    insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
-    select ${day}, ${keyId}, sum(admitted), sum(refused), sum(refused_while_banned), ${limitPerDay},
+    insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours)
+    select ${day}, ${keyId}, ${ofKey("customer_id")}, coalesce(${ofKey("plan")}, ''), sum(admitted), sum(refused), sum(refused_while_banned), ${limitPerDay},
       json_group_array(json(iif(refused + refused_while_banned = 0, admitted,
         json_array(admitted, refused, refused_while_banned, json(minutes)))) order by hour)
     from (

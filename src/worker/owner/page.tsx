@@ -4,7 +4,10 @@ import { banCalls } from "../admin/bans/calls.ts";
 import type { ListedBan } from "../admin/bans/schema.ts";
 import { checked } from "../admin/http/request-validation.ts";
 import { keyCalls } from "../admin/keys/calls.ts";
+import { rotateKey } from "../admin/keys/change/secrets.ts";
+import { findKey } from "../admin/keys/find.ts";
 import { type inspectedKey, type KeyView, rotation } from "../admin/keys/schema.ts";
+import { rotationRefusal } from "../admin/links/sql.ts";
 import { inputOf } from "../admin/serve.ts";
 import { usageCalls } from "../admin/usage/calls.ts";
 import { AsOf, UsageChart } from "../console/kit/chart.tsx";
@@ -31,28 +34,29 @@ const GRACE: readonly (readonly [seconds: string, says: string])[] = [
 type Shown = KeyView & Partial<Pick<v.InferOutput<typeof inspectedKey>, "live" | "whyRefused">>;
 
 export async function showKeys(c: ConsoleContext) {
-  const { owner, endsAt } = c.var.ownerLink;
+  const { customerId: customer, customerName, endsAt } = c.var.ownerLink;
   const [{ keys, next }, { bans }, today, days] = await Promise.all([
-    ask(c, keyCalls.list, { owner, status: "not-revoked", sort: "name", limit: String(KEYS_SHOWN) }),
-    ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
-    ask(c, usageCalls.list, { owner }),
-    ask(c, usageCalls.list, { owner, by: "day", from: `${DAYS - 1}d` }),
+    ask(c, keyCalls.list, { customer, status: "not-revoked", sort: "name", limit: String(KEYS_SHOWN) }),
+    ask(c, banCalls.list, { customer, limit: String(BANS_SHOWN) }),
+    ask(c, usageCalls.list, { customer }),
+    ask(c, usageCalls.list, { customer, by: "day", from: `${DAYS - 1}d` }),
   ]);
   if (today.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const used = new Map(today.rows.map((row) => [row.keyId, row.admitted]));
+  const ownBans = bans.filter(({ keyId }) => keys.some(({ id }) => id === keyId));
   const shown: readonly Shown[] = await Promise.all(
-    keys.map((key, i) => (i < KEYS_IN_FULL ? keyCalls.show.run(inputOf(c, { id: key.id })) : key)),
+    keys.map((key, i) => (i < KEYS_IN_FULL ? findKey(c.env, key.id, customer) : key)),
   );
   return ownerPage(
     c,
-    owner,
+    customerName,
     <>
       <p>
         Whoever has your link sees this page until <Time iso={rfc3339(endsAt)} />. It shows no secret.
       </p>
       {shown.length === 0 && <p>You have no key at the moment.</p>}
       {shown.map((key) => (
-        <KeyPart of={key} usedToday={key.live?.day.used ?? used.get(key.id) ?? 0} />
+        <KeyPart of={key} usedToday={used.get(key.id) ?? 0} />
       ))}
       {next !== null && <p class="hint">The first {KEYS_SHOWN} keys.</p>}
       <section>
@@ -68,11 +72,11 @@ export async function showKeys(c: ConsoleContext) {
       </section>
       <section>
         <h2>Bans</h2>
-        {bans.length === 0 ? (
+        {ownBans.length === 0 ? (
           <p>None of your keys was banned.</p>
         ) : (
           <ul>
-            {bans.map((ban) => (
+            {ownBans.map((ban) => (
               <li>
                 <BanSentence ban={ban} />
               </li>
@@ -179,19 +183,22 @@ function BanSentence({ ban }: { readonly ban: ListedBan }) {
   );
 }
 
-/** The version is that of the page, so that the key still has the owner, and a form that is sent again does nothing. */
+/** The version is that of the page, so that a form that is sent again does nothing. The batch asks for the link, too. */
 export async function rotate(c: ConsoleContext) {
   const { key: id = "", version = "", graceSeconds = "" } = await formOf(c);
-  const { owner } = c.var.ownerLink;
+  const link = c.var.ownerLink;
   if (!GRACE.some(([seconds]) => seconds === graceSeconds))
     throw invalidRequest("Choose how long the old secrets stay valid.");
-  const { keys } = isKeyId(id) ? await ask(c, keyCalls.list, { ref: id, owner }) : { keys: [] };
+  const { keys } = isKeyId(id)
+    ? await ask(c, keyCalls.list, { ref: id, customer: link.customerId })
+    : { keys: [] };
   const [key] = keys;
   if (key === undefined) throw notFound("You have no such key.");
   if (String(key.version) !== version)
     throw invalidRequest("The key was changed meanwhile. Nothing was done: look at your keys again.");
   const body = checked(c.env, rotation, { graceSeconds: Number(graceSeconds) });
-  const rotated = await keyCalls.rotate.run(inputOf(c, { id, body, expected: key.version }));
+  const input = { ...inputOf(c, { id, body }), expected: key.version };
+  const rotated = await rotateKey(input, rotationRefusal(link, input.author.at));
   return ownerPage(
     c,
     `New secret of ${key.name}`,

@@ -8,7 +8,7 @@ import { createMiddleware } from "hono/factory";
 import { perDay, perMinute, rateLimit } from "hono-durable-limiter";
 import { findLiveLink } from "../admin/links/sql.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
-import { beginAs } from "../admin/sign-in/require-admin.ts";
+import { beginAs, OWNER_ACTOR } from "../admin/sign-in/require-admin.ts";
 import { formOf } from "../console/kit/forms.ts";
 import { cookieOf, keepPrivate, limitForms } from "../console/kit/headers.ts";
 import { barePage, type ConsoleContext } from "../console/kit/page.tsx";
@@ -41,16 +41,16 @@ export function ownerRoutes() {
     .use(keepPrivate, refuseChangesOfOtherSites, limitForms)
     .post("/leave", leave)
     .get("/:form{leave|rotate}", (c) => c.redirect("/owner"))
-    .use(requireCode, admit, requireLink)
+    .use(requireCode, requireLink, admit)
     .get("/", showKeys)
     .post("/", enter)
     .post("/rotate", rotate);
 }
 
-/** The object of the customer counts before the database is read. */
+/** A code that opens nothing is not counted, so it has one answer and shuts nobody out. */
 const admit = rateLimit<AppEnv>({
   namespace: (c) => c.env.OWNER_LIMITER,
-  key: (c) => c.var.ownerCode.customer,
+  key: (c) => c.var.ownerLink.customerId,
   limits: LIMITS,
   onRefused: () => {
     throw new ApiError("rate_limit_exceeded", "This page was opened too often. Please try again later.");
@@ -65,7 +65,7 @@ const requireLink = createMiddleware<AppEnv>(async (c, next) => {
   const link = await findLiveLink(openDatabase(c.env.DB), await hashKey(c.var.ownerCode.code), nowSeconds());
   if (link === undefined) return codePage(c, true);
   c.set("ownerLink", link);
-  beginAs(c, { actor: `owner (${link.owner})`, mayOnlyRead: false });
+  beginAs(c, { actor: `${OWNER_ACTOR}${link.customerId})`, mayOnlyRead: false });
   return next();
 });
 

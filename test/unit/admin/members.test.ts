@@ -37,13 +37,23 @@ const WRONG_BODIES: [call: string, body: object, problems: string[]][] = [
   ["keys.update", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
   [
     "keys.update",
-    { ownerName: "a\u202eb", ownerEmail: "a@b@c", note: "a\tb" },
-    ["ownerName: must not have", "ownerEmail: must be an e-mail address", "note: must not have control"],
+    { customer: "a\u202eb", note: "a\tb" },
+    ["customer: must not have", "note: must not have control"],
   ],
   [
     "keys.update",
-    { ownerName: "", ownerEmail: `${"a".repeat(250)}@b.test`, note: "x".repeat(1_001) },
-    ["ownerName: must not be empty", "ownerEmail: must have at most 254", "note: must have at most 1000"],
+    { customer: "", note: "x".repeat(1_001) },
+    ["customer: must not be empty", "note: must have at most 1000"],
+  ],
+  [
+    "customers.create",
+    { name: "x".repeat(101), email: "a@b@c" },
+    ["name: must have at most 100", "email: must be an e-mail address"],
+  ],
+  [
+    "customers.update",
+    { name: "cus_aaaaaaaaaaaa", email: `${"a".repeat(250)}@b.test` },
+    ["name: must not look like the id", "email: must have at most 254"],
   ],
   ["keys.rotate", { graceSeconds: -1 }, ["graceSeconds: must be a whole number from 0"]],
   ["keys.create", { ...NEW_KEY, location: "moon" }, ["location: must be one of wnam, "]],

@@ -14,8 +14,7 @@ useFakeService();
 const KEY = {
   id: "key_0NGqxR8a1b2c",
   name: "Paws",
-  ownerName: "Ada",
-  ownerEmail: null,
+  customer: { id: "cus_0NGqxR8a1b2c", name: "Ada", email: null },
   note: "first\nsecond",
   plan: "pro",
   status: "active",
@@ -62,21 +61,21 @@ const RANGE = {
 /** The command line, the request, its body, and what the answer has beside its sentence. */
 const CHANGES: readonly [string, string, object | undefined, object?, string?][] = [
   [
-    "keys create --name Paws --plan pro --owner Ada --expires-at 30d",
+    "keys create --name Paws --plan pro --customer Ada --expires-at 30d",
     "POST /admin/keys",
-    { name: "Paws", plan: "pro", ownerName: "Ada", expiresAt: "30d" },
+    { name: "Paws", plan: "pro", customer: "Ada", expiresAt: "30d" },
     { ...KEY, key: SECRET },
     `\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
   [
-    `keys update ${ID} --owner none --per-day none --plan free`,
+    `keys update ${ID} --customer none --per-day none --plan free`,
     `PATCH /admin/keys/${ID}`,
-    { plan: "free", ownerName: null, requestsPerDay: null },
+    { plan: "free", customer: null, requestsPerDay: null },
   ],
   [`keys disable ${ID}`, `PATCH /admin/keys/${ID}`, { disabled: true }],
   [`keys disable ${ID} ${OTHER_ID}`, "POST /admin/keys/disable", { ids: [ID, OTHER_ID] }],
-  ["keys plan --owner Zoo --plan pro", "POST /admin/keys/plan", { plan: "pro", owner: "Zoo" }],
-  ["keys revoke --owner Zoo --yes", "POST /admin/keys/revoke", { owner: "Zoo" }],
+  ["keys plan --customer Zoo --plan pro", "POST /admin/keys/plan", { plan: "pro", customer: "Zoo" }],
+  ["keys revoke --customer Zoo --yes", "POST /admin/keys/revoke", { customer: "Zoo" }],
   [
     `keys limit ${ID} --per-minute 1000 --days 3`,
     `POST /admin/keys/${ID}/temporary-limits`,
@@ -128,7 +127,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
         "Why 429\\?\n  The limit per minute was reached.\n  A ban blocked 3 requests.\n",
         "Now\n  minute +3 of 600 used, until 2026-11-20 10:43\n  day +40 of 20,000 used, until .*\n",
         "Limits\n  plan +pro\n  per minute +600, its own\n  per day +20,000 until 2026-11-23 00:00, then the plan's\n",
-        "Owner\n  name +Ada\n  note +first\n +second\n",
+        "Customer\n  id +cus_0NGqxR8a1b2c\n  name +Ada\n\nNote\n  note +first\n +second\n",
         "Times\n  created +2026-11-01 00:00\n  last used +2026-11-20 10:42\n",
         "Secrets\n  sok_eg…yhjA +0123456789abcdef, created 2026-11-01 00:00\n$",
       ].join("\n"),
@@ -138,20 +137,20 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     "keys list --plan pro --status expired --expiring-within 30d --sort name",
     "GET /admin/keys?plan=pro&status=expired&expiringBefore=30d&sort=name&limit=100",
     { keys: [{ ...KEY, expiresAt: "2026-12-01T00:00:00Z" }], next: null },
-    /^name +owner +admitted today +plan +status +expires at +id\nPaws +Ada +40 +pro +active +2026-12-01 00:00 +key_0NGqxR8a1b2c\n$/,
+    /^name +customer +admitted today +plan +status +expires at +id\nPaws +Ada +40 +pro +active +2026-12-01 00:00 +key_0NGqxR8a1b2c\n$/,
   ],
   [
     "keys list --may-cancel false",
     "GET /admin/keys?mayCancel=false&limit=100",
     { keys: [{ ...KEY, mayCancel: false }], next: null },
-    /^name +owner +admitted today +plan +status +rights +id\nPaws +Ada +40 +pro +active +only lists +key_0NGqxR8a1b2c\n$/,
+    /^name +customer +admitted today +plan +status +rights +id\nPaws +Ada +40 +pro +active +only lists +key_0NGqxR8a1b2c\n$/,
   ],
   [
     "usage --since 7d --sort percent",
     "GET /admin/usage?from=7d&sort=percent&limit=100",
     {
       ...RANGE,
-      rows: [{ keyId: ID, keyName: "Paws", ownerName: "Ada", plan: "pro", percent: 0.4, ...FIGURES }],
+      rows: [{ keyId: ID, keyName: "Paws", customer: KEY.customer, plan: "pro", percent: 0.4, ...FIGURES }],
       next: null,
     },
     /^2026-11-20 00:00 to 2026-11-20 11:00, counted until 2026-11-20 10:00\n40 admitted, 2 refused, 1 blocked by bans\n\nkey name .*\nPaws +Ada +pro +0\.4 +40 +2 +1 +key_0NGqxR8a1b2c\n$/,
@@ -218,6 +217,7 @@ describe("a command that changes something", () => {
       ({ id, body }) => body.length > 0 && !BY_HAND.includes(id) && !body.some(({ name }) => name === "ids"),
     );
     expect(calls.length).toBeGreaterThan(5);
+    const IDS: Readonly<Record<string, string>> = { key: ID, customer: KEY.customer.id };
     for (const call of calls) {
       const { words, names } = formOf(call);
       const requiredKeys = call.body.filter(({ isRequired }) => isRequired).map(({ name }) => name);
@@ -226,7 +226,7 @@ describe("a command that changes something", () => {
       });
       await fc.assert(
         fc.asyncProperty(bodies, async (body) => {
-          const args = [...words.split(" "), ...names.map((name) => (name === "key" ? ID : "1"))];
+          const args = [...words.split(" "), ...names.map((name) => IDS[name] ?? "1")];
           const yes = call.asks === undefined ? [] : ["--yes"];
           const { code, err } = await run([...args, ...optionsOf(body), ...yes, "--json"], [CHANGED]);
           expect([code, err]).toEqual([0, ""]);
@@ -376,9 +376,9 @@ describe("a list of alerts", () => {
 });
 
 describe("a table", () => {
-  const LONG = { ...KEY, name: "backend-of-the-large-pet-shop", ownerName: "a rather long name, ".repeat(4) };
+  const LONG = { ...KEY, name: "backend-of-the-large-pet-shop", customer: "a rather long name, ".repeat(4) };
   const at = (columns: number, rows: readonly object[] = [LONG]) =>
-    table(rows, ["name", "owner=ownerName", "plan", "status", "createdAt", "id"], { ...IO, columns });
+    table(rows, ["name", "owner=customer", "plan", "status", "createdAt", "id"], { ...IO, columns });
 
   it("cuts ids first at 80 columns, wraps texts at blanks, and leaves a name whole", ({ expect }) => {
     const lines = at(80).split("\n");
@@ -388,14 +388,14 @@ describe("a table", () => {
   });
 
   it("is one line a row without a width, whatever a text has in it", ({ expect }) => {
-    const rows = Array.from({ length: 3 }, () => ({ ...LONG, ownerName: `${LONG.ownerName}\n\r\t\u2028` }));
+    const rows = Array.from({ length: 3 }, () => ({ ...LONG, customer: `${LONG.customer}\n\r\t\u2028` }));
     const lines = at(Number.POSITIVE_INFINITY, rows).split("\n");
     expect(lines).toHaveLength(1 + rows.length);
     expect(lines[1]).toMatch(/key_0NGqxR8a1b2c$/);
   });
 
   it("cuts letters that take two columns, and letters of several characters, as a whole", ({ expect }) => {
-    const rows = [{ ...LONG, name: "👩‍👩‍👧‍👦".repeat(30), ownerName: "猫".repeat(40) }];
+    const rows = [{ ...LONG, name: "👩‍👩‍👧‍👦".repeat(30), customer: "猫".repeat(40) }];
     const line =
       at(60, rows)
         .split("\n")
@@ -647,13 +647,13 @@ describe("a dangerous command", () => {
     },
   );
 
-  it("shows all keys of an owner, and changes those that it has shown", async ({ expect }) => {
+  it("shows all keys of a customer, and changes those that it has shown", async ({ expect }) => {
     const found = {
       changed: [{ id: ID, name: "Paws", was: "active", effective: null }],
       unchanged: [{ id: OTHER_ID, name: "Claws", reason: "is revoked, which is permanent" }],
       says: "Then Paws is revoked.\nUnchanged: Claws is revoked, which is permanent.",
     };
-    const line = "keys revoke --owner Zoo".split(" ");
+    const line = "keys revoke --customer Zoo".split(" ");
     const declined = await run(line, [found], { input: "y\n", isInteractive: true });
     expect(declined.err).toMatch(/Then Paws is revoked\.\nUnchanged: Claws .*\nRequests of these keys .*: /);
     expect(sent.map((each) => each.line)).toEqual(["POST /admin/keys/revoke?dry-run=true"]);

@@ -130,6 +130,7 @@ export const TABLES = [
   "audit_log",
   "alerts",
   "owner_links",
+  "customers",
 ];
 
 /** The rows of all tables that changes of operators write. */

@@ -6,7 +6,7 @@ import { createHmac } from "node:crypto";
 import { beforeEach, describe, it, vi } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
 import worker from "../../../src/worker/index.ts";
-import { createKey, type TestKey } from "../../support/factories.ts";
+import { createKey, giveKeys, type TestKey } from "../../support/factories.ts";
 import { LIST, limiterOf, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import {
   banByStrikes,
@@ -113,7 +113,8 @@ describe("an alert of a ban or a link", () => {
     expect,
   }) => {
     const { id } = await createKey();
-    await env.DB.exec(`update api_keys set name = 'demo <!channel>', owner_name = 'Acme' where id = '${id}'`);
+    await env.DB.exec(`update api_keys set name = 'demo <!channel>' where id = '${id}'`);
+    const customer = await giveKeys("Acme", id);
     await ban(id, operatorOf(startApp({ ...WEBHOOK, CONSOLE_URL: "https://api.example.com/console" })));
     const [set] = await received(1);
     expect(set).toMatchObject({
@@ -125,8 +126,7 @@ describe("an alert of a ban or a link", () => {
         data: {
           keyId: id,
           keyName: "demo <!channel>",
-          owner: "Acme",
-          ownerEmail: null,
+          customer: { id: customer, name: "Acme", email: null },
           reason: "abuse",
           actor: "mo",
           endsAt: "2035-01-01T12:10:00Z",
@@ -147,12 +147,11 @@ describe("an alert of a ban or a link", () => {
   });
 
   it("that an owner's link was made is sent at once, without the link itself", async ({ expect }) => {
-    const key = { name: "mail", plan: "free", ownerName: "Mail" };
-    await operator("POST", "/keys", key);
-    await operator("POST", "/keys", { ...key, ownerEmail: "ops@mail.example" });
-    const { id, link } = (await operator("POST", "/links", { owner: "Mail", days: 7 })).body;
+    await operator("POST", "/customers", { name: "Mail", email: "ops@mail.example" });
+    await operator("POST", "/keys", { name: "mail", plan: "free", customer: "Mail" });
+    const { id, link } = (await operator("POST", "/links", { customer: "Mail", days: 7 })).body;
     const [sent] = await received(1);
-    const data = { link: id, ownerEmail: "ops@mail.example", madeBy: "mo" };
+    const data = { link: id, customer: { name: "Mail", email: "ops@mail.example" }, madeBy: "mo" };
     expect(sent?.body).toMatchObject({ type: "owner.link", data });
     expect(JSON.stringify(sent)).not.toContain(String(link).split("#")[1]);
   });

@@ -1,7 +1,7 @@
 /** A question about few keys asks their limiters first, and says which of them it could not reach. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { createKey, type TestKey } from "../../support/factories.ts";
+import { createKey, giveKeys, type TestKey } from "../../support/factories.ts";
 import { limiters, setClock, startApp, startEachTestAt, watchLimiters } from "../../support/worker.ts";
 import { operatorOf, unreachableLimiters } from "./admin-support.ts";
 
@@ -13,19 +13,19 @@ startEachTestAt(T0);
 let customers = 0;
 
 /** A customer with keys that were in use: the first request of each is reported by itself. */
-async function customerWith(keyCount: number): Promise<{ owner: string; keys: TestKey[] }> {
-  const owner = `Customer ${++customers}`;
+async function customerWith(keyCount: number): Promise<{ name: string; keys: TestKey[] }> {
+  const name = `Customer ${++customers}`;
   const keys = await Promise.all(Array.from({ length: keyCount }, () => createKey()));
   for (const { id, key } of keys) {
-    await env.DB.prepare("update api_keys set owner_name = ? where id = ?").bind(owner, id).run();
+    await giveKeys(name, id);
     for (let i = 0; i < 3; i++) await app("/v1/nothing", { key });
   }
-  return { owner, keys };
+  return { name, keys };
 }
 
 type Usage = { asOf: string; unreachable: string[]; total: { admitted: number } };
-async function usageOf(owner: string, operator = operatorOf(app), by = "key"): Promise<Usage> {
-  const { body } = await operator("GET", `/usage?by=${by}&owner=${encodeURIComponent(owner)}`);
+async function usageOf(name: string, operator = operatorOf(app), by = "key"): Promise<Usage> {
+  const { body } = await operator("GET", `/usage?by=${by}&customer=${encodeURIComponent(name)}`);
   return body as unknown as Usage; // the documented shape
 }
 
@@ -33,11 +33,11 @@ describe("the usage of a customer", () => {
   it("is of this moment, and asks each limiter once in 10 seconds, whatever is asked at once", async ({
     expect,
   }) => {
-    const { owner, keys } = await customerWith(2);
+    const { name, keys } = await customerWith(2);
     const { KEY_LIMITER, addressed } = watchLimiters();
     const operator = operatorOf(startApp({ KEY_LIMITER }));
     const admitted = async () => {
-      const all = await Promise.all(["key", "day", "hour"].map((by) => usageOf(owner, operator, by)));
+      const all = await Promise.all(["key", "day", "hour"].map((by) => usageOf(name, operator, by)));
       return all.map(({ asOf, total }) => [asOf.slice(11, 19), total.admitted]);
     };
     expect(await admitted()).toEqual(Array(3).fill(["10:20:00", 6]));
@@ -52,27 +52,26 @@ describe("the usage of a customer", () => {
   it("says which limiters could not be reached, and is then complete until an earlier time", async ({
     expect,
   }) => {
-    const { owner, keys } = await customerWith(2);
+    const { name, keys } = await customerWith(2);
     const lost = keys[0]?.id ?? "";
     const KEY_LIMITER = limiters((id) =>
       (id === lost ? unreachableLimiters() : env.KEY_LIMITER).getByName(id),
     );
-    const { asOf, unreachable, total } = await usageOf(owner, operatorOf(startApp({ KEY_LIMITER })));
+    const { asOf, unreachable, total } = await usageOf(name, operatorOf(startApp({ KEY_LIMITER })));
     expect([asOf, unreachable]).toEqual(["2039-05-01T09:00:00Z", [lost]]);
     expect(total.admitted).toBeGreaterThanOrEqual(3);
   });
 
   it("asks no limiter of a customer with more than 50, nor for a time that is over", async ({ expect }) => {
-    const { owner } = await customerWith(1);
+    const { name } = await customerWith(1);
     const { KEY_LIMITER, addressed } = watchLimiters();
     const operator = operatorOf(startApp({ KEY_LIMITER }));
-    await operator("GET", `/usage?owner=${encodeURIComponent(owner)}&from=yesterday&to=today`);
+    await operator("GET", `/usage?customer=${encodeURIComponent(name)}&from=yesterday&to=today`);
     const more = await Promise.all(Array.from({ length: 50 }, () => createKey({ used: true })));
-    const update = env.DB.prepare("update api_keys set owner_name = ? where id = ?");
-    await env.DB.batch(more.map(({ id }) => update.bind(owner, id)));
-    expect((await usageOf(owner, operator)).asOf).toBe("2039-05-01T09:00:00Z");
+    await giveKeys(name, ...more.map(({ id }) => id));
+    expect((await usageOf(name, operator)).asOf).toBe("2039-05-01T09:00:00Z");
     expect(addressed()).toEqual([]);
-    await update.bind("Another", more[0]?.id).run();
-    expect((await usageOf(owner, operator)).asOf).toBe("2039-05-01T10:20:00Z");
+    await giveKeys("Another", more[0]?.id ?? "");
+    expect((await usageOf(name, operator)).asOf).toBe("2039-05-01T10:20:00Z");
   });
 });

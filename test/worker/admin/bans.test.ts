@@ -56,7 +56,7 @@ describe("the list of bans", () => {
       liftedAt: null,
       liftedBy: null,
       live: true,
-      owner: null,
+      customer: null,
       keyVersion: 0,
     };
     expect(await bansOf(key.id)).toEqual([shown]);

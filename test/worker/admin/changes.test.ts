@@ -47,6 +47,7 @@ const OTHER: Readonly<Record<string, object>> = {
   keys: { note: "other" },
   plans: { requestsPerDay: 9_999 },
   orders: { quantity: 3 },
+  customers: { note: "other" },
 };
 
 /** The calls of the object's audit rows, oldest first. */

@@ -43,15 +43,40 @@ async function key(): Promise<Ids> {
   return { id, secretId: (await hashKey(key)).slice(0, 16) };
 }
 
-/** The example makes a link for this owner. */
-async function ownerWithKey(): Promise<Ids> {
-  await operator("POST", "/keys", { name: "of an owner", plan: "free", ownerName: "Pet Shop" });
+/** The example makes a link for this customer. */
+async function customerWithKey(): Promise<Ids> {
+  await operator("POST", "/keys", { name: "of a customer", plan: "free", customer: "Pet Shop" });
   return {};
 }
 
 async function link(): Promise<Ids> {
-  await ownerWithKey();
-  return { linkId: (await operator("POST", "/links", { owner: "Pet Shop", days: 7 })).body.id };
+  await customerWithKey();
+  return { linkId: (await operator("POST", "/links", { customer: "Pet Shop", days: 7 })).body.id };
+}
+
+/** A customer without keys. The examples name the customer of the examples, and others. */
+async function customer(): Promise<Ids> {
+  await env.DB.prepare("update customers set name = id, name_key = id where name_key like 'pet shop%'").run();
+  return { id: (await operator("POST", "/customers", { name: "Pet Shop" })).body.id };
+}
+
+async function twoCustomers(): Promise<Ids> {
+  await env.DB.prepare(
+    "insert into customers (id, name, name_key, created_at) values ('cus_7Kq2mXw81ZtB', 'other', 'other', 0) on conflict do nothing",
+  ).run();
+  return customer();
+}
+
+/** The customer of the examples is there. */
+async function exampleCustomer(): Promise<Ids> {
+  await operator("POST", "/customers", { name: "Pet Shop" });
+  return {};
+}
+
+/** The example creates the customer. */
+async function noCustomer(): Promise<Ids> {
+  await env.DB.prepare("update customers set name = id, name_key = id where name_key like 'pet shop%'").run();
+  return {};
 }
 
 async function order(): Promise<Ids> {
@@ -74,7 +99,7 @@ async function orderToShip(): Promise<Ids> {
 }
 
 const ROWS: Readonly<Record<string, Row>> = {
-  "keys.create": { make: async () => ({}) },
+  "keys.create": { make: exampleCustomer },
   "keys.update": { make: key },
   "keys.rotate": { make: key },
   "keys.retire": { make: key },
@@ -89,7 +114,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   "keys.revoke_several": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.revoke" },
   "bans.set": { make: key },
   "bans.lift": { make: key },
-  "links.create": { make: ownerWithKey },
+  "customers.create": { make: noCustomer },
+  "customers.update": { make: customer },
+  "customers.merge": { make: twoCustomers },
+  "customers.erase": { make: customer },
+  "links.create": { make: customerWithKey },
   "links.revoke": { make: link },
   "plans.update": { make: async () => ({ id: "pro" }) },
   "orders.load": { make: noOrder, object: "orders" },

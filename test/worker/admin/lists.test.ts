@@ -12,16 +12,18 @@ const operator = operatorOf(startApp());
 
 startEachTestAt(NOW * 1000);
 
-/** Many rows have the same value in each order, and a third of the keys has no owner and no expiry. */
+/** Many rows have the same value in each order, and a third of the keys has no customer and no expiry. */
 beforeAll(async () => {
-  const tables = ["key_secrets", "usage", "bans", "audit_log", "alerts", "orders", "api_keys"];
+  const tables = ["key_secrets", "usage", "bans", "audit_log", "alerts", "orders", "api_keys", "customers"];
   const numbers = `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${ROWS})`;
   const inserts = [
-    `insert into api_keys (id, name, owner_name, plan, status, expires_at, created_at)
-      select printf('key_%012d', i), printf('name %d', i % 7), iif(i % 3, printf('owner %d', i % 20), null),
+    `insert into customers (id, name, name_key, created_at)
+      select printf('cus_%d', i), printf('customer %d', i), printf('customer %d', i), 0 from n where i <= 20`,
+    `insert into api_keys (id, name, customer_id, plan, status, expires_at, created_at)
+      select printf('key_%012d', i), printf('name %d', i % 7), iif(i % 3, printf('cus_%d', 1 + i % 20), null),
         iif(i % 2, 'pro', 'free'), 'active', iif(i % 3, ${NOW} + i % 5 * 86400, null), 0 from n`,
-    `insert into usage (day, key_id, admitted, refused, refused_while_banned, limit_per_day, hours)
-      select ${TODAY} - i % 4 * 86400, printf('key_%012d', i), i % 4 * 10, i % 3, 0, 10000, '[]' from n`,
+    `insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours)
+      select ${TODAY} - i % 4 * 86400, printf('key_%012d', i), iif(i % 3, printf('cus_%d', 1 + i % 20), null), 'pro', i % 4 * 10, i % 3, 0, 10000, '[]' from n`,
     `insert into bans (id, key_id, cause, strikes, started_at, ends_at, lifted_at)
       select printf('ban_%03d', i), printf('key_%012d', 1 + i % 2), 'operator', 0, ${NOW} - 1000 + i / 5,
         ${NOW} + iif(i % 4 = 1, -(i % 3), 1 + i % 7), iif(i % 4 = 2, ${NOW} - i % 3, null) from n`,
@@ -63,7 +65,7 @@ const LISTS: readonly List[] = [
   {
     path: "/keys",
     member: "keys",
-    orders: ["created", "name", "owner", "expiry", "used"].flatMap((sort) => both(`sort=${sort}`)),
+    orders: ["created", "name", "customer", "expiry", "used"].flatMap((sort) => both(`sort=${sort}`)),
   },
   { path: "/bans", member: "bans", orders: ["state=all"] },
   { path: "/bans", member: "bans", orders: ["state=live"], rows: 12 },
@@ -79,7 +81,7 @@ const LISTS: readonly List[] = [
   {
     path: "/usage",
     member: "rows",
-    orders: ["near", "peak", "admitted", "name"].flatMap((sort) => both(`from=30d&by=owner&sort=${sort}`)),
+    orders: ["near", "peak", "admitted", "name"].flatMap((sort) => both(`from=30d&by=customer&sort=${sort}`)),
     rows: 16,
   },
   { path: "/usage", member: "rows", orders: ["from=24h&to=0h&by=hour"] },
@@ -111,12 +113,12 @@ describe("the pages of a list have each row once", () => {
   });
 
   it.for([
-    ["/keys", "sort=name", "sort=owner", "sort=name&direction=desc"],
+    ["/keys", "sort=name", "sort=customer", "sort=name&direction=desc"],
     ["/bans", "state=live", "state=past", "state=all"],
     ["/audit", ""],
     ["/orders", "direction=asc", "direction=desc"],
     ["/orders/cancelled", ""],
-    ["/usage", "by=key", "sort=percent", "direction=asc", "by=owner", "by=hour"],
+    ["/usage", "by=key", "sort=percent", "direction=asc", "by=customer", "by=hour"],
   ] as const)(
     "a cursor of %s?%s is refused in every other order, as any other text",
     async ([path, order, ...others], { expect }) => {

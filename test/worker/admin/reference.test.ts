@@ -44,9 +44,11 @@ describe("the reference", () => {
     await call("GET /bans", {}, "?limit=1");
     await operator("POST", `/keys/${id}/temporary-limits`, { requestsPerDay: 5, days: 1 });
     await call("GET /keys/:id", { id });
-    await operator("PATCH", `/keys/${id}`, { ownerName: "Pet Shop" });
-    await operator("POST", "/links", { owner: "Pet Shop", days: 7 });
+    await operator("PATCH", `/keys/${id}`, { customer: "Pet Shop" });
+    await operator("POST", "/links", { customer: "Pet Shop", days: 7 });
     await call("GET /links");
+    await call("GET /customers", {}, "?limit=1");
+    await call("GET /customers/:id", { id: "Pet Shop" });
     await call("GET /audit", {}, "?limit=1");
   });
 
@@ -55,7 +57,7 @@ describe("the reference", () => {
     await app(LIST, key);
     await app(LIST, key);
     for (const by of ["hour", "day"]) await call("GET /keys/:id/usage", key, `?by=${by}`);
-    for (const by of ["hour", "day", "key", "owner", "plan"])
+    for (const by of ["hour", "day", "key", "customer", "plan"])
       await call("GET /usage", {}, `?by=${by}&limit=1`);
   });
 

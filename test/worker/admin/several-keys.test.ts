@@ -1,7 +1,7 @@
 /** Several keys are changed at once. What each change promises: changes.test.ts. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { createKey, type TestKey } from "../../support/factories.ts";
+import { createKey, giveKeys, type TestKey } from "../../support/factories.ts";
 import { LIST, limiters, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 import { everythingStored, operatorOf } from "./admin-support.ts";
 
@@ -16,9 +16,9 @@ async function statusOf({ key }: TestKey): Promise<number> {
   return (await app(LIST, { key })).status;
 }
 
-async function keysOf(owner: string, count: number): Promise<TestKey[]> {
+async function keysOf(customer: string, count: number): Promise<TestKey[]> {
   const keys = await Promise.all(Array.from({ length: count }, () => createKey({ plan: "free" })));
-  for (const { id } of keys) await operator("PATCH", `/keys/${id}`, { ownerName: owner });
+  for (const { id } of keys) await operator("PATCH", `/keys/${id}`, { customer });
   return keys;
 }
 
@@ -33,13 +33,15 @@ async function rowsOf(ids: readonly string[]) {
 }
 
 describe("several keys", () => {
-  it("of an owner are disabled, enabled, moved and revoked, each with its audit row", async ({ expect }) => {
+  it("of a customer are disabled, enabled, moved and revoked, each with its audit row", async ({
+    expect,
+  }) => {
     const keys = await keysOf("Zoë", 3);
     const ids = keys.map(({ id }) => id);
     const other = await createKey();
     for (const each of keys) expect(await statusOf(each)).toBe(200);
 
-    const { status, body } = await change("disable", { owner: "ZOË" });
+    const { status, body } = await change("disable", { customer: "ZOË" });
     expect([status, body.unchanged]).toEqual([200, []]);
     expect(body.changed).toHaveLength(3);
     for (const id of ids)
@@ -57,12 +59,12 @@ describe("several keys", () => {
       after: '{"status":"disabled"}',
     });
 
-    await change("enable", { owner: "Zoë" });
+    await change("enable", { customer: "Zoë" });
     for (const each of keys) expect(await statusOf(each)).toBe(200);
-    await change("plan", { owner: "Zoë", plan: "pro" });
+    await change("plan", { customer: "Zoë", plan: "pro" });
     for (const { key } of keys)
       expect((await app(LIST, { key })).headers.get("RateLimit-Policy")).toContain("q=300;w=60");
-    await change("revoke", { owner: "Zoë" });
+    await change("revoke", { customer: "Zoë" });
     for (const each of keys) expect(await statusOf(each)).toBe(401);
     expect((await rowsOf(ids)).at(-1)).toMatchObject({
       call: "keys.revoke",
@@ -97,11 +99,15 @@ describe("several keys", () => {
 
   it.for([
     { what: "an unknown id", body: (id: string) => ({ ids: [id, "key_000000000000"] }), member: "ids" },
-    { what: "an owner without keys", body: () => ({ owner: "Nobody" }), member: "owner" },
-    { what: "no owner", body: () => ({ owner: " " }), member: "owner" },
+    { what: "a customer who does not exist", body: () => ({ customer: "Nobody" }), member: "customer" },
+    { what: "no customer", body: () => ({ customer: " " }), member: "customer" },
     { what: "no ids", body: () => ({ ids: [] }), member: "ids" },
-    { what: "neither ids nor an owner", body: () => ({}), member: "owner" },
-    { what: "ids and an owner", body: (id: string) => ({ ids: [id], owner: "all or none" }), member: "ids" },
+    { what: "neither ids nor a customer", body: () => ({}), member: "customer" },
+    {
+      what: "ids and a customer",
+      body: (id: string) => ({ ids: [id], customer: "all or none" }),
+      member: "ids",
+    },
     { what: "more than 500 ids", body: (id: string) => ({ ids: Array(501).fill(id) }), member: "ids" },
   ])("with $what are a 400 that names the member, and none changes", async ({ body, member }, { expect }) => {
     const [key] = await keysOf("all or none", 1);
@@ -118,7 +124,7 @@ describe("several keys", () => {
     const [key, other] = await keysOf("dry", 2);
     await operator("PATCH", `/keys/${other?.id}`, { disabled: true });
     const before = await everythingStored();
-    const { body } = await change("disable?dry-run", { owner: "dry" });
+    const { body } = await change("disable?dry-run", { customer: "dry" });
     expect(body).toMatchObject({
       changed: [{ id: key?.id, was: "active", effective: null }],
       unchanged: [{ id: other?.id }],
@@ -133,7 +139,7 @@ describe("several keys", () => {
     const KEY_LIMITER = limiters((name) => ({
       forget: name === far?.id ? fail : async () => undefined,
     }));
-    const { body } = await change("revoke", { owner: "far away" }, operatorOf(startApp({ KEY_LIMITER })));
+    const { body } = await change("revoke", { customer: "far away" }, operatorOf(startApp({ KEY_LIMITER })));
     expect(body.changed).toContainEqual(expect.objectContaining({ id: near?.id, effective: "immediately" }));
     expect(body.changed).toContainEqual(
       expect.objectContaining({ id: far?.id, effective: "within minutes" }),
@@ -141,24 +147,25 @@ describe("several keys", () => {
   });
 
   it("change in as many statements, whatever their number, and 500 at most", async ({ expect }) => {
+    const customer = await giveKeys("Many");
     await env.DB.exec(
-      "with recursive n(i) as (select 1 union all select i + 1 from n where i < 500) insert into api_keys (id, name, plan, owner_name, created_at) select printf('key_many%08d', i), 'many', 'free', 'Many', 0 from n",
+      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 500) insert into api_keys (id, name, plan, customer_id, created_at) select printf('key_many%08d', i), 'many', 'free', '${customer}', 0 from n`,
     );
     const watched = watchDatabase();
     const as = operatorOf(startApp({ DB: watched.DB }));
     watched.queries();
-    const { body } = await change("disable", { owner: "Many" }, as);
+    const { body } = await change("disable", { customer: "Many" }, as);
     expect(body.changed).toHaveLength(500);
     // Which keys, what they are, the entries, the change, what they are then, and whose limiters have a policy.
     expect(watched.queries()).toHaveLength(6);
     await env.DB.exec(
-      "insert into api_keys (id, name, plan, owner_name, created_at) values ('key_many00000501', 'many', 'free', 'Many', 0)",
+      `insert into api_keys (id, name, plan, customer_id, created_at) values ('key_many00000501', 'many', 'free', '${customer}', 0)`,
     );
-    const refused = await change("enable", { owner: "Many" });
-    expect(refused).toMatchObject({ status: 400, body: { problems: [{ member: "owner" }] } });
+    const refused = await change("enable", { customer: "Many" });
+    expect(refused).toMatchObject({ status: 400, body: { problems: [{ member: "customer" }] } });
     expect(
       await env.DB.prepare(
-        "select count(*) as n from api_keys where owner_name = 'Many' and status = 'disabled'",
+        `select count(*) as n from api_keys where customer_id = '${customer}' and status = 'disabled'`,
       ).first(),
     ).toEqual({ n: 500 });
   });

@@ -1,11 +1,11 @@
-/** Usage: what limiters report of each day, and what operators see by hour, day, key, owner and plan. */
+/** Usage: what limiters report of each day, and what operators see by hour, day, key, customer and plan. */
 import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import Papa from "papaparse";
 import { describe, it, vi } from "vitest";
 import { runs } from "../../support/deep.ts";
-import { createKey, type TestKey } from "../../support/factories.ts";
+import { createKey, giveKeys, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt, watchLimiters } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters, withoutReportsTo } from "./admin-support.ts";
 
@@ -24,7 +24,7 @@ type Row = Figures & {
   start?: string;
   keyId?: string;
   keyName?: string;
-  owner?: string | null;
+  customer?: { name: string } | null;
   plan?: string;
   percent?: number;
   keyCount?: number;
@@ -70,7 +70,9 @@ type StoredHour = number | readonly [number, number, number, object];
 
 /** Reported usage of a UTC day, by the hour of the day. The key's limit is 1,000. */
 async function insertUsage(day: string, ...rows: [key: TestKey, hours: Record<number, StoredHour>][]) {
-  const insert = env.DB.prepare("insert into usage values (unixepoch(?), ?, ?, ?, ?, 1000, ?)");
+  const insert = env.DB.prepare(
+    "insert into usage select unixepoch(?1), id, customer_id, plan, ?3, ?4, ?5, 1000, ?6 from api_keys where id = ?2",
+  );
   const statements = rows.map(([{ id }, hours]) => {
     const all = Array.from({ length: 24 }, (_, hour) => hours[hour] ?? 0);
     const sums = [0, 1, 2].map((i) =>
@@ -219,8 +221,7 @@ describe("the usage of a range", () => {
         {
           keyId: few.id,
           keyName: "test",
-          ownerName: null,
-          ownerEmail: null,
+          customer: null,
           plan: "business",
           limits: { requestsPerMinute: 1_000, requestsPerDay: 100 },
           percent: 7.5,
@@ -274,7 +275,9 @@ describe("the usage of a range", () => {
     "from=2037-05-02&to=2037-05-02",
     "from=2035-01-01&to=2037-01-01",
     "from=401d",
-    "by=owner&sort=percent",
+    "by=customer&sort=percent",
+    "customer=Nobody",
+    "customer=cus_000000000000",
     "by=plan&sort=near",
     "by=hour&sort=admitted",
     "by=day&sort=refused",
@@ -286,14 +289,14 @@ describe("the usage of a range", () => {
 
   it("adds up to the reported hours or days, whatever its rows are of", async ({ expect }) => {
     const from = Date.UTC(2036, 5, 1) / HOUR;
-    const owners = ["Ada", "ada", "Bo", null, null, "=Cy"];
+    const customers = ["Ada", "ada", "Bo", "bo", null, "=Cy"];
     const keys = await Promise.all(
-      owners.map((_, i) => createKey({ plan: i % 2 === 0 ? "free" : "business", perDay: 10 + i })),
+      customers.map((_, i) => createKey({ plan: i % 2 === 0 ? "free" : "business", perDay: 10 + i })),
     );
-    const name = env.DB.prepare("update api_keys set name = ?, owner_name = ?, owner_email = ? where id = ?");
-    await env.DB.batch(
-      keys.map(({ id }, i) => name.bind(`k${i % 4}`, owners[i] ?? null, i === 3 ? "bo" : null, id)),
-    );
+    const name = env.DB.prepare("update api_keys set name = ? where id = ?");
+    await env.DB.batch(keys.map(({ id }, i) => name.bind(`k${i % 4}`, id)));
+    for (const [i, customer] of customers.entries())
+      if (customer !== null) await giveKeys(customer, keys[i]?.id ?? "");
     const idsOf = (rows: Stored[]) => new Set(rows.map(({ key }) => keys[key]?.id));
     type Stored = { hour: number; key: number } & Figures;
     const figure = fc.integer({ min: 0, max: 3 });
@@ -310,14 +313,14 @@ describe("the usage of a range", () => {
     const query = fc.record({
       first: fc.integer({ min: 0, max: 70 }),
       hours: fc.integer({ min: 1, max: 72 }),
-      by: fc.constantFrom("hour", "day", "key", "owner", "plan"),
+      by: fc.constantFrom("hour", "day", "key", "customer", "plan"),
       sort: fc.constantFrom("admitted", "refused", "name"),
       direction: fc.constantFrom("asc", "desc"),
       filter: fc.constantFrom(
         { text: "", has: () => true },
         { text: `&key=${keys[2]?.id}`, has: (key: number) => key === 2 },
-        { text: "&owner=ADA", has: (key: number) => key < 2 },
-        { text: "&owner=bo", has: (key: number) => key === 2 || key === 3 },
+        { text: "&customer=ADA", has: (key: number) => key < 2 },
+        { text: "&customer=bo", has: (key: number) => key === 2 || key === 3 },
         { text: "&plan=free", has: (key: number) => key % 2 === 0 },
       ),
     });
@@ -357,7 +360,7 @@ describe("the usage of a range", () => {
         if (by === "hour" || by === "day") return;
         const values = all.rows.map((row) =>
           sort === "name"
-            ? ((by === "plan" ? row.plan : (row.keyName ?? row.owner)) ?? "").toLowerCase()
+            ? ((by === "plan" ? row.plan : (row.keyName ?? row.customer?.name)) ?? "").toLowerCase()
             : row[sort],
         );
         const sorted = values.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
@@ -380,35 +383,34 @@ function sumOf(rows: readonly Figures[]): Figures {
 describe("who comes close to a limit", () => {
   const END = Date.UTC(2035, 8, 30, 12, 30);
 
-  async function keyOf(owner: { name?: string; email?: string }, perDay = 1_000) {
+  async function keyOf(customer: string | null, perDay = 1_000) {
     const key = await createKey({ plan: "free", perDay });
-    const body = { ownerName: owner.name ?? null, ownerEmail: owner.email ?? null };
-    await operator("PATCH", `/keys/${key.id}`, body);
+    await operator("PATCH", `/keys/${key.id}`, { customer });
     return key;
   }
 
   async function use(key: TestKey, perDay: number, ...admitted: number[]) {
     const insert = env.DB.prepare(
-      "insert into usage values (unixepoch('2035-09-30') - ? * 86400, ?, ?, 0, 0, ?, '[]')",
+      `insert into usage select unixepoch('2035-09-30') - ?1 * 86400, id, customer_id, plan, ?3, 0, 0, ?4, '[]'
+       from api_keys where id = ?2`,
     );
     await env.DB.batch(admitted.map((each, daysAgo) => insert.bind(daysAgo, key.id, each, perDay)));
   }
 
-  async function owners(query: string) {
+  async function byCustomer(query: string) {
     setClock(END);
-    return (await usage(`/usage?by=owner&${query}`)).rows;
+    return (await usage(`/usage?by=customer&${query}`)).rows;
   }
 
   it("is each day's share of the limit of that day, whatever the limit is now", async ({ expect }) => {
-    const paws = await keyOf({ name: "Paws", email: "p@example.com" });
-    const [small, burst] = [await keyOf({ name: "Small" }), await keyOf({ name: "Burst" })];
+    const paws = await keyOf("Paws");
+    const [small, burst] = [await keyOf("Small"), await keyOf("Burst")];
     await use(burst, 1, 900);
     await use(paws, 1_000, ...Array<number>(25).fill(900), ...Array<number>(5).fill(100));
     await use(small, 1_000, 799);
     const near = {
-      owner: "Paws",
-      ownerEmail: "p@example.com",
-      plan: "free",
+      customer: { name: "Paws", email: null },
+      nearest: { keyId: paws.id, plan: "free" },
       keyCount: 1,
       daysNear: 25,
       medianPercent: 90,
@@ -417,38 +419,49 @@ describe("who comes close to a limit", () => {
       refused: 0,
       refusedWhileBanned: 0,
     };
-    const once = { owner: "Burst", daysNear: 1, medianPercent: 0, peakPercent: 90_000 };
-    const expected = [near, once, { owner: "Small", daysNear: 0, medianPercent: 0, peakPercent: 79.9 }];
-    expect(await owners("sort=near&from=29d")).toMatchObject(expected);
+    const once = { customer: { name: "Burst" }, daysNear: 1, medianPercent: 0, peakPercent: 90_000 };
+    const expected = [
+      near,
+      once,
+      { customer: { name: "Small" }, daysNear: 0, medianPercent: 0, peakPercent: 79.9 },
+    ];
+    expect(await byCustomer("sort=near&from=29d")).toMatchObject(expected);
     await operator("POST", `/keys/${paws.id}/temporary-limits`, { requestsPerDay: 2_000, days: 1 });
-    expect(await owners("sort=near&from=29d")).toMatchObject(expected);
-    expect(await owners("sort=near&from=0h")).toMatchObject([
-      { owner: "Burst" },
-      { owner: "Paws", peakPercent: 90, daysNear: 1, medianPercent: 90 },
-      { owner: "Small", peakPercent: 79.9, daysNear: 0, medianPercent: 79.9 },
+    expect(await byCustomer("sort=near&from=29d")).toMatchObject(expected);
+    expect(await byCustomer("sort=near&from=0h")).toMatchObject([
+      { customer: { name: "Burst" } },
+      { customer: { name: "Paws" }, peakPercent: 90, daysNear: 1, medianPercent: 90 },
+      { customer: { name: "Small" }, peakPercent: 79.9, daysNear: 0, medianPercent: 79.9 },
     ]);
   });
 
-  it("is of an owner, by name or else e-mail in any case, that of the key that comes closest", async ({
+  it("is of a customer, by name in any case or id, that of the key that comes closest", async ({
     expect,
   }) => {
     setClock(END - 100 * DAY);
     await env.DB.prepare("delete from usage").run();
-    const [a, b] = [await keyOf({ name: "Ada" }), await keyOf({ name: "ADA", email: "ada@example.com" })];
-    const [c, d] = [await keyOf({ email: "bö@example.com" }), await keyOf({ email: "BÖ@Example.com" })];
-    const [e, f] = [await keyOf({}), await keyOf({})];
+    const [a, b] = [await keyOf("ADA"), await keyOf("Ada")];
+    const [c, d] = [await keyOf("Bö"), await keyOf("BÖ")];
+    const [e, f] = [await keyOf(null), await keyOf(null)];
     await use(a, 1_000, 790, 790, 790);
     await use(b, 100, 85, 0, 10);
     for (const key of [c, d, e, f]) await use(key, 1_000, 1);
-    expect(await owners("from=6d&sort=name")).toMatchObject([
-      { owner: null, keyCount: 2 },
-      { owner: "ADA", keyCount: 2, admitted: 2_465, peakPercent: 85, daysNear: 1, medianPercent: 0 },
+    expect(await byCustomer("from=6d&sort=name")).toMatchObject([
+      { customer: null, keyCount: 2 },
+      {
+        customer: { name: expect.stringMatching(/^ada$/i) },
+        keyCount: 2,
+        admitted: 2_465,
+        peakPercent: 85,
+        daysNear: 1,
+        medianPercent: 0,
+      },
       { keyCount: 2, admitted: 2 },
     ]);
     // In order, the 15th of 30 days is at 0 %, and the 16th at 10 %.
-    await use(await keyOf({ name: "Steady" }), 1_000, ...Array.from({ length: 16 }, (_, i) => 100 * i));
-    expect(await owners("from=29d&owner=STEADY")).toMatchObject([{ medianPercent: 5 }]);
-    expect(await owners("from=6d&owner=BÖ@EXAMPLE.com")).toMatchObject([{ keyCount: 2, admitted: 2 }]);
+    await use(await keyOf("Steady"), 1_000, ...Array.from({ length: 16 }, (_, i) => 100 * i));
+    expect(await byCustomer("from=29d&customer=STEADY")).toMatchObject([{ medianPercent: 5 }]);
+    expect(await byCustomer("from=6d&customer=BÖ")).toMatchObject([{ keyCount: 2, admitted: 2 }]);
   });
 
   it("is reported at once at 80 and 100 % of the day, also without a webhook", async ({ expect }) => {
@@ -467,12 +480,12 @@ describe("a question that reads too much", () => {
   it("is refused before D1 reads the usage", async ({ expect }) => {
     setClock(Date.UTC(2034, 0, 31, 12));
     const insert = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 41700)
-      insert into usage select unixepoch('2034-01-30') + i % 2 * 86400, printf('key_%012d', i / 2), 1, 0, 0, 1, '[1]' from n`;
+      insert into usage select unixepoch('2034-01-30') + i % 2 * 86400, printf('key_%012d', i / 2), null, 'pro', 1, 0, 0, 1, '[1]' from n`;
     await env.DB.exec(insert.replaceAll("\n", " "));
     const asked = await operator("GET", "/usage?from=1d&by=hour");
     expect([asked.status, asked.body.message]).toEqual([
       400,
-      "from: this is the usage of more than a million hours of keys. Ask by day, for less time, or for one key or owner",
+      "from: this is the usage of more than a million hours of keys. Ask by day, for less time, or for one key or customer",
     ]);
     for (const query of [
       "from=1d&by=day",
@@ -486,14 +499,14 @@ describe("a question that reads too much", () => {
 });
 
 describe("usage as CSV", () => {
-  it.for(["key", "owner", "plan", "hour", "day"])(
+  it.for(["key", "customer", "plan", "hour", "day"])(
     "has the rows of the answer by %s, and names its next page",
     async (by, { expect }) => {
       const [few, many] = [await createKey(), await createKey({ plan: "free" })];
-      await env.DB.prepare("update api_keys set name = '=1, \"2\"', owner_name = 'A\u2028b' where id = ?")
-        .bind(few.id)
-        .run();
-      const month = ["key", "owner", "plan", "hour", "day"].indexOf(by) + 1;
+      await env.DB.prepare("update api_keys set name = '=1, \"2\"' where id = ?").bind(few.id).run();
+      await giveKeys("A\u2028b", few.id);
+      await giveKeys("=c", many.id);
+      const month = ["key", "customer", "plan", "hour", "day"].indexOf(by) + 1;
       const range = `from=2036-0${month}-01&to=2036-0${month}-03`;
       await insertUsage(`2036-0${month}-01`, [few, { 10: 1 }], [many, { 10: [500, 2, 0, {}] }]);
       const rows: Record<string, string>[] = [];

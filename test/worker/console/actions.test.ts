@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { newKeyId } from "../../../src/worker/admin/keys/mint.ts";
-import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { createKey, giveKeys, insertOrders, newOrderId } from "../../support/factories.ts";
 import {
   LIST,
   limiterOf,
@@ -27,14 +27,16 @@ const WEBHOOK = {
 };
 
 describe("the page of a key", () => {
-  it("links to the owner's mailbox, and to nothing that the address adds", async ({ expect }) => {
+  it("links to the customer's mailbox, and to nothing that the address adds", async ({ expect }) => {
     const { id } = await createKey();
+    const customer = await giveKeys("Mailbox", id);
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const ownerEmail = "ops?bcc=evil&b@example.com";
-    expect((await post(`/console/keys/${id}/edit`, { ownerEmail })).status).toBe(303);
-    expect(await (await get(`/console/keys/${id}`)).text()).toContain(
-      'href="mailto:ops%3Fbcc%3Devil%26b@example.com"',
-    );
+    const email = "ops?bcc=evil&b@example.com";
+    expect((await post(`/console/customers/${customer}/edit`, { email })).status).toBe(303);
+    for (const page of [`keys/${id}`, `customers/${customer}`])
+      expect(await (await get(`/console/${page}`)).text()).toContain(
+        'href="mailto:ops%3Fbcc%3Devil%26b@example.com"',
+      );
   });
 
   it("takes a time as it shows times in fields, and names a time that is none", async ({ expect }) => {
@@ -57,7 +59,7 @@ describe("the page of a key", () => {
   it("shows what is wrong at the field where it was typed", async ({ expect }) => {
     const { id } = await createKey();
     const { post } = await browserWith(env.ADMIN_TOKEN);
-    const refused = await post(`/console/keys/${id}/edit`, { requestsPerMinute: "0", name: "ownerName: x" });
+    const refused = await post(`/console/keys/${id}/edit`, { requestsPerMinute: "0", name: "customer: x" });
     const html = await refused.text();
     const fields = [...html.matchAll(/<input [^>]*>/g)].map(([tag]) => tag);
     const invalid = fields.filter((tag) => tag.includes('aria-invalid="true"'));
@@ -66,7 +68,7 @@ describe("the page of a key", () => {
     ]);
     const described = /aria-describedby="(\S+)/.exec(invalid[0] ?? "")?.[1];
     expect(html).toMatch(new RegExp(`id="${described}">\\s*must be a whole number`));
-    expect(html).toContain('value="ownerName: x"');
+    expect(html).toContain('value="customer: x"');
   });
 
   it("moves the focus to the first wrong field", async ({ expect }) => {
@@ -82,14 +84,14 @@ describe("the page of a key", () => {
   });
 
   it("offers the owners who have keys", async ({ expect }) => {
-    const ownerName = `Paws & Co ${newKeyId()}`;
+    const customer = `Paws & Co ${newKeyId()}`;
     const { id } = await createKey();
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    await post(`/console/keys/${id}/edit`, { ownerName });
+    await post(`/console/keys/${id}/edit`, { customer });
     for (const path of ["/console/keys/new", `/console/keys/${id}/edit`]) {
       const [, list = ""] = / list="([^"]*-known)"/.exec(await (await get(path)).text()) ?? [];
       expect(await (await get(path)).text()).toMatch(
-        new RegExp(`<datalist id="${list}">.*<option value="${ownerName.replace("&", "&amp;")}"`),
+        new RegExp(`<datalist id="${list}">.*<option value="${customer.replace("&", "&amp;")}"`),
       );
     }
   });
@@ -155,7 +157,9 @@ describe("the page of a key", () => {
     const { id } = await createKey({ used: true });
     const minutes = Object.fromEntries(Array.from({ length: 57 }, (_, minute) => [minute, { minute: 3 }]));
     const hours = JSON.stringify([...Array(11).fill(0), [100, 171, 0, minutes]]);
-    await env.DB.prepare("insert into usage values (unixepoch('2035-01-01'), ?, 100, 171, 0, 1000, ?)")
+    await env.DB.prepare(
+      "insert into usage values (unixepoch('2035-01-01'), ?, null, 'pro', 100, 171, 0, 1000, ?)",
+    )
       .bind(id, hours)
       .run();
     const [database, limiters] = [watchDatabase(), watchLimiters()];
@@ -186,7 +190,7 @@ describe("the page of a key", () => {
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
     await post(`/console/keys/${id}/edit`, { note: "watch" });
     const values = [`ban_${id}`, id, NOON / 1000 + 30, NOON / 1000 + 40];
-    await env.DB.prepare("insert into bans values (?, ?, 'strikes', null, 20, ?, ?, null, null)")
+    await env.DB.prepare("insert into bans values (?, ?, 'strikes', null, 20, ?, ?, null, null, null)")
       .bind(...values)
       .run();
     setClock(NOON + 60_000);
@@ -309,16 +313,16 @@ describe("a page with a new secret", () => {
   const letterIn = (html: string) => unescaped(/<pre id="letter">(.*?)<\/pre>/s.exec(html)?.[1]);
   const secretIn = (html: string) => /sok_\w+/.exec(html)?.[0] ?? "none";
 
-  it("has a text for the owner without the secret, and the form of another key of the owner", async ({
+  it("has a text for the customer without the secret, and the form of another key of the customer", async ({
     expect,
   }) => {
     const { post } = await browserWith(env.ADMIN_TOKEN);
-    const owner = { ownerName: "Paws & Co", ownerEmail: "ops@paws.example" };
+    const customer = { customer: "Paws & Co" };
     const created = await post("/console/keys/new", {
       id: newKeyId(),
       name: "a shop",
       plan: "pro",
-      ...owner,
+      ...customer,
     });
     const html = await created.text();
     const letter = letterIn(html);
@@ -326,7 +330,7 @@ describe("a page with a new secret", () => {
       expect(letter).toContain(part);
     expect(html.replace(secretIn(html), "")).not.toContain("sok_");
     const form = formOn(html, "Create key");
-    expect(form.fields).toMatchObject(owner);
+    expect(form.fields).toMatchObject(customer);
     const another = await (
       await post("/console/keys/new", { ...form.fields, name: "its app", plan: "pro" })
     ).text();

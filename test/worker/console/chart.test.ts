@@ -11,7 +11,9 @@ it("says each figure in a title and in a table, and draws a limit that is near a
   expect,
 }) => {
   const { id } = await createKey({ plan: "free" });
-  await env.DB.prepare("insert into usage values (unixepoch('2037-09-29'), ?, 900, 12, 0, 1000, '[900, 12]')")
+  await env.DB.prepare(
+    "insert into usage values (unixepoch('2037-09-29'), ?, null, 'pro', 900, 12, 0, 1000, '[900, 12]')",
+  )
     .bind(id)
     .run();
   const { get } = await browserWith(env.ADMIN_TOKEN);

@@ -1,7 +1,7 @@
 /** The console's lists, and their files. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { createKey } from "../../support/factories.ts";
+import { createKey, giveKeys } from "../../support/factories.ts";
 import { log, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 import { browserWith } from "./browser.ts";
 
@@ -14,19 +14,16 @@ const WEBHOOK = {
 
 startEachTestAt(NOW);
 
-/** More rows than a page has, each of an owner of its own. */
+/** More rows than a page has, each of a customer of its own. */
 async function insertCustomers(): Promise<void> {
   for (let i = 0; i < 60; i++) {
     const { id } = await createKey();
+    const customer = await giveKeys(`o & ${i}`, id);
     await env.DB.batch([
-      env.DB.prepare("update api_keys set name = ?, owner_name = ? where id = ?").bind(
-        `n${i}`,
-        `o & ${i}`,
-        id,
-      ),
+      env.DB.prepare("update api_keys set name = ? where id = ?").bind(`n${i}`, id),
       env.DB.prepare(
-        "insert into usage values (unixepoch('2037-09-30'), ?1, ?2, 0, 0, 100, '[' || ?2 || ']')",
-      ).bind(id, i),
+        "insert into usage values (unixepoch('2037-09-30'), ?1, ?3, 'business', ?2, 0, 0, 100, '[' || ?2 || ']')",
+      ).bind(id, i, customer),
     ]);
   }
 }
@@ -37,7 +34,6 @@ describe("the pages of lists", () => {
     const { get } = await browserWith(env.ADMIN_TOKEN);
     const paths = [
       "usage?by=key",
-      "usage?by=owner&sort=name",
       "usage?by=plan",
       "usage?by=hour",
       "customers?",
@@ -52,22 +48,24 @@ describe("the pages of lists", () => {
       const [, link = ""] = /<a href="([^"]+format=csv)"/.exec(html) ?? [];
       const csv = await get(link.replaceAll("&amp;", "&"));
       expect(csv.headers.get("Content-Disposition"), path).toContain("attachment");
-      const call = path.replace("customers?", "usage?by=owner&sort=near&from=29d");
+      const call = path.replace("customers?", "customers?sort=near&from=29d");
       const sameByApi = await app(`/admin/${call}&format=csv`, { key: env.ADMIN_TOKEN });
       const withMark = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
       const text = withMark.decode(await csv.bytes());
       expect(text, path).toBe(withMark.decode(await sameByApi.bytes()));
-      expect(html.includes('rel="next"'), path).toBe(/by=key|by=owner|customers|^keys/.test(path));
+      expect(html.includes('rel="next"'), path).toBe(/by=key|customers|^keys/.test(path));
     }
     const customers = await (await get("/console/customers?sort=admitted")).text();
-    expect(customers).toContain('href="/console/customers/o%20%26%2059"');
-    expect(customers).not.toContain('name="by"');
+    expect(customers).toContain("o &amp; 59</a>");
+    // Usage by customer is this list.
+    const byCustomer = await get("/console/usage?by=customer&from=2037-09-01&plan=pro");
+    expect(byCustomer.headers.get("Location")).toBe("/console/customers?from=2037-09-01&plan=pro");
     const keys = await (await get("/console/keys?sort=name&direction=desc")).text();
     expect(keys.split('class="sparkline"')).toHaveLength(1 + 50);
     expect(keys).not.toContain(">Expires</a>");
     await env.DB.prepare("update api_keys set expires_at = 2140000000 where name = 'n9'").run();
     expect(await (await get("/console/keys?sort=name&direction=desc")).text()).toContain(">Expires</a>");
-    const narrowed = await (await get("/console/usage?owner=O+%26+7&from=&to=")).text();
+    const narrowed = await (await get("/console/usage?customer=O+%26+7&from=&to=")).text();
     expect(narrowed).toContain(">n7<");
     expect(narrowed).not.toContain(">n8<");
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
@@ -85,9 +83,9 @@ describe("the pages of lists", () => {
         env.DB.exec(`delete from ${table}; insert into ${table} values ${rows.join(", ")}`);
       await insert(
         "bans",
-        `('b1', '${id}', 'operator', 'leaked', 0, ${at - 60}, ${at + 60}, null, null)`,
-        `('b2', '${id}', 'strikes', null, 20, ${at - 90}, ${at - 60}, null, null)`,
-        `('b3', '${id}', 'strikes', null, 20, ${at - 90}, ${at + 90}, ${at - 80}, 'ada')`,
+        `('b1', '${id}', 'operator', 'leaked', 0, ${at - 60}, ${at + 60}, null, null, null)`,
+        `('b2', '${id}', 'strikes', null, 20, ${at - 90}, ${at - 60}, null, null, null)`,
+        `('b3', '${id}', 'strikes', null, 20, ${at - 90}, ${at + 90}, ${at - 80}, 'ada', null)`,
       );
       await insert(
         "alerts",
@@ -109,16 +107,20 @@ describe("the pages of lists", () => {
     expect,
   }) => {
     const { id } = await createKey({ plan: "pro" });
-    const ban = "insert into bans values ('b', ?, 'operator', 'leaked', 0, 1, 2, null, null)";
+    const customer = await giveKeys("Paws & Co/1", id);
     await env.DB.batch([
-      env.DB.prepare(
-        "update api_keys set name = 'shop', owner_name = 'Paws & Co/1', owner_email = 'ops+1@paws.example', note = 'called' where id = ?",
-      ).bind(id),
+      env.DB.prepare("update api_keys set name = 'shop' where id = ?").bind(id),
+      env.DB.prepare("update customers set email = 'ops+1@paws.example', note = 'called' where id = ?").bind(
+        customer,
+      ),
       env.DB.prepare(
         `with recursive n(i) as (select 0 union all select i + 1 from n where i < 24)
-         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, 9000, 0, 0, 10000, '[9000]' from n`,
-      ).bind(id),
-      env.DB.prepare(ban).bind(id),
+         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, ?, 'pro', 9000, 0, 0, 10000, '[9000]' from n`,
+      ).bind(id, customer),
+      env.DB.prepare("insert into bans values ('b', ?, 'operator', 'leaked', 0, 1, 2, null, null, ?)").bind(
+        id,
+        customer,
+      ),
     ]);
     const { get } = await browserWith(env.ADMIN_TOKEN);
     const advice = `<a href="/console/keys/${id}/edit">Change the plan to Business</a>`;

@@ -11,6 +11,7 @@ import {
   watchDatabase,
   watchLimiters,
 } from "../../support/worker.ts";
+import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf } from "../admin/admin-support.ts";
 import { formOn } from "./browser.ts";
 
@@ -25,13 +26,13 @@ let customers = 0;
 
 /** A customer with a key and a link. Each has a name of its own, as limits are the customer's. */
 async function customer({ days = 7 } = {}) {
-  const owner = `Shop ${++customers}`;
-  const key = (
-    await operator("POST", "/keys", { name: `backend ${customers}`, plan: "free", ownerName: owner })
-  ).body;
-  const made = await operator("POST", "/links", { owner, days });
+  const name = `Shop ${++customers}`;
+  const { id } = (await operator("POST", "/customers", { name })).body;
+  const key = { name: `backend ${customers}`, plan: "free", customer: name };
+  const { body } = await operator("POST", "/keys", key);
+  const made = await operator("POST", "/links", { customer: name, days });
   const code = String(made.body.link).split("#")[1] ?? "";
-  return { owner, key, link: made.body, code };
+  return { id, name, key: body, link: made.body, code };
 }
 
 const post = (path: string, fields: Record<string, string>, headers: HeadersInit = {}, of = app) =>
@@ -64,8 +65,8 @@ describe("a link", () => {
     const limits = { requestsPerDay: 5, days: 2, reason: "a fair" };
     await operator("POST", `/keys/${mine.key.id}/temporary-limits`, limits);
     const tooEarly = (T0 - (T0 % DAY_MS) - 30 * DAY_MS) / 1000;
-    const insert = env.DB.prepare("insert into usage values (?, ?, 7, 0, 0, 100, '[7]')");
-    await insert.bind(tooEarly, mine.key.id).run();
+    const insert = env.DB.prepare("insert into usage values (?, ?, ?, 'free', 7, 0, 0, 100, '[7]')");
+    await insert.bind(tooEarly, mine.key.id, mine.id).run();
     await operator("PUT", `/keys/${other.key.id}/ban`, { seconds: 60, reason: "abuse" });
     for (let i = 0; i < 6; i++) await app(LIST, { key: String(mine.key.key) });
     await app(LIST, { key: String(other.key.key) });
@@ -81,17 +82,17 @@ describe("a link", () => {
     expect(text).toMatch(/: 5 answered, 1 refused/);
     expect(text).toContain("The limit per day, now 5, was used up");
     expect(text).toMatch(/\b0 during bans/);
-    const name = String(other.key.name);
-    for (const hidden of [other.owner, name, "pays late", String(mine.key.key), mine.code, '"/console'])
+    const keyName = String(other.key.name);
+    for (const hidden of [other.name, keyName, "pays late", String(mine.key.key), mine.code, '"/console'])
       expect(text, hidden).not.toContain(hidden);
   });
 
   it("opens the keys that are left of many with their use, and none that is revoked", async ({ expect }) => {
-    const { owner, key, code } = await customer();
+    const { name, key, code } = await customer();
     await operator("PATCH", `/keys/${key.id}`, { name: "z of today" });
     await app(LIST, { key: String(key.key) });
     const others = Array.from({ length: 60 }, async (_, i) =>
-      operator("POST", "/keys", { name: `a ${i}`, plan: "free", ownerName: owner }),
+      operator("POST", "/keys", { name: `a ${i}`, plan: "free", customer: name }),
     );
     const ids = (await Promise.all(others)).map(({ body }) => body.id);
     const { get } = await open(code);
@@ -119,7 +120,7 @@ describe("a link", () => {
   });
 
   it("rotates a secret with a grace, and the audit log says who", async ({ expect }) => {
-    const { key, owner, code } = await customer();
+    const { id, key, code } = await customer();
     const { get, post } = await open(code);
     const { fields, path } = formOn((await get()).text, "Make a new secret");
     for (const graceSeconds of ["0", "", "60", "2592000"])
@@ -130,7 +131,7 @@ describe("a link", () => {
     expect(await statusOf(fresh)).toBe(404);
     expect((await get()).text).toContain(`<code>${String(key.key).slice(-4)}</code>, valid until`);
     const { audit } = (await operator("GET", `/audit?object=${key.id}&call=keys.rotate`)).body;
-    expect(audit).toMatchObject([{ actor: `owner (${owner})` }]);
+    expect(audit).toMatchObject([{ actor: `owner (${id})` }]);
     // D1 counts the grace by its own clock.
     const left =
       "select expires_at - unixepoch() as left from key_secrets where key_id = ? and expires_at is not null";
@@ -147,9 +148,10 @@ describe("a link", () => {
     const sent = { ...fields, graceSeconds: "3600" };
     expect((await post(path, { ...sent, key: other.key.id })).status).toBe(404);
     expect((await post(path, { ...sent, key: `backend ${customers}` })).status).toBe(404);
-    await operator("PATCH", `/keys/${mine.key.id}`, { ownerName: other.owner });
+    await operator("POST", "/keys", { name: "stays", plan: "free", customer: mine.name });
+    await operator("PATCH", `/keys/${mine.key.id}`, { customer: other.name });
     expect((await post(path, sent)).status).toBe(404);
-    expect((await get()).text).toContain("You have no key");
+    expect((await get()).text).toContain("stays");
   });
 
   it("ends after its days, and at once when it is revoked, for whoever has it open", async ({ expect }) => {
@@ -168,10 +170,17 @@ describe("a link", () => {
       expect([page.status, await page.text()]).toEqual([401, expect.stringContaining("Nothing was done")]);
     }
     expect((await open(short.code)).Cookie).toBe("");
-    for (const { owner } of [short, revoked]) {
-      const { links } = (await operator("GET", `/links?owner=${encodeURIComponent(owner)}`)).body;
-      expect(links, owner).toEqual([]);
+    for (const { name } of [short, revoked]) {
+      const { links } = (await operator("GET", `/links?customer=${encodeURIComponent(name)}`)).body;
+      expect(links, name).toEqual([]);
     }
+  });
+
+  it("has ended if the clock of the database says so, and that of the isolate is behind", async ({
+    expect,
+  }) => {
+    setClock(Date.UTC(2020, 0, 1));
+    expect((await open((await customer()).code)).response.status).toBe(401);
   });
 
   it("leaves no cookie and no page for Back when its page is closed", async ({ expect }) => {
@@ -183,34 +192,142 @@ describe("a link", () => {
   });
 
   it("is stored as a hash, and is in no log and no list", async ({ expect }) => {
-    const { code, owner, link } = await customer();
+    const { code, name, link } = await customer();
     await (await open(code)).get();
     const { results } = await env.DB.prepare("select * from owner_links").all();
-    const { text } = await operator("GET", `/links?owner=${encodeURIComponent(owner.toUpperCase())}`);
+    const { text } = await operator("GET", `/links?customer=${encodeURIComponent(name.toUpperCase())}`);
     expect(text).toContain(link.id);
     const { text: audit } = await operator("GET", "/audit?call=links.create");
     for (const place of [JSON.stringify(results), text, audit, log.text()])
       expect(place).not.toContain(code.slice(4));
-    expect(log.text()).not.toContain(owner);
+    expect(log.text()).not.toContain(name);
   });
 
-  it("is for an owner who has keys, for 1 to 90 days", async ({ expect }) => {
-    const [{ owner }, former] = [await customer(), await customer()];
+  it("is for a customer who has keys, for 1 to 90 days", async ({ expect }) => {
+    const [{ name }, former] = [await customer(), await customer()];
     await operator("DELETE", `/keys/${former.key.id}`);
-    for (const none of ["nobody", former.owner])
-      expect((await operator("POST", "/links", { owner: none, days: 7 })).status, none).toBe(404);
+    for (const [none, status] of [
+      ["nobody", 400],
+      [former.name, 409],
+    ] as const)
+      expect((await operator("POST", "/links", { customer: none, days: 7 })).status, none).toBe(status);
     for (const days of [0, 91, 1.5])
-      expect((await operator("POST", "/links", { owner, days })).status).toBe(400);
+      expect((await operator("POST", "/links", { customer: name, days })).status).toBe(400);
+  });
+
+  it.for([
+    { what: "is revoked", leave: (id: string) => operator("DELETE", `/keys/${id}`) },
+    {
+      what: "is revoked with others",
+      leave: (id: string) => operator("POST", "/keys/revoke", { ids: [id] }),
+    },
+    { what: "moves", leave: (id: string) => operator("PATCH", `/keys/${id}`, { customer: "Somebody else" }) },
+    {
+      what: "is deleted by SQL",
+      leave: async (id: string) => {
+        await env.DB.prepare("delete from key_secrets where key_id = ?").bind(id).run();
+        await env.DB.prepare("delete from api_keys where id = ?").bind(id).run();
+      },
+    },
+    {
+      what: "goes in a merge",
+      leave: (_: string, name: string) =>
+        operator("POST", `/customers/${encodeURIComponent(name)}/merge`, { into: "Somebody else" }),
+    },
+  ])("ends when the last key $what, so whoever has the name later is safe", async ({ leave }, { expect }) => {
+    await operator("POST", "/customers", { name: "Somebody else" });
+    const { name, key, code } = await customer();
+    const { get } = await open(code);
+    await leave(key.id, name);
+    await operator("POST", "/keys", { name: "of a later one", plan: "free", customer: name });
+    expect((await get()).status).toBe(401);
+    const { links } = (await operator("GET", `/links?customer=${encodeURIComponent(name)}`)).body;
+    expect(links).toEqual([]);
+  });
+
+  it("goes on when the name of its customer is corrected", async ({ expect }) => {
+    const { name, key, code } = await customer();
+    await app(LIST, { key: String(key.key) });
+    const { get } = await open(code);
+    await operator("PATCH", `/customers/${encodeURIComponent(name)}`, { name: `${name} Ltd` });
+    const { text } = await get();
+    expect(text).toContain(`<h1>${name} Ltd</h1>`);
+    expect(text).toMatch(/<strong>1<\/strong> of 1,000.*: 1 answered/s);
+  });
+
+  it("shows bans, refusals and use of the days of its customer only", async ({ expect }) => {
+    const [before, after] = [await customer(), await customer()];
+    await operator("PATCH", `/keys/${before.key.id}`, { requestsPerMinute: 1 });
+    for (let i = 0; i < 3; i++) await app(LIST, { key: String(before.key.key) });
+    await operator("PUT", `/keys/${before.key.id}/ban`, { seconds: 60, reason: "x" });
+    setClock(T0 + 600_000);
+    await operator("POST", "/keys", { name: "stays", plan: "free", customer: before.name });
+    const kept = await open(before.code);
+    await operator("PATCH", `/keys/${before.key.id}`, { customer: after.name, name: "moved" });
+    const { text } = await (await open(after.code)).get();
+    expect(text).toContain("<h2>moved");
+    for (const hidden of ["was reached", "moved: from", "1 answered", "2 refused"])
+      expect(text, hidden).not.toContain(hidden);
+    expect((await kept.get()).text).not.toContain("moved");
+    setClock(T0 + DAY_MS);
+    await app(LIST, { key: String(before.key.key) });
+    expect((await (await open(after.code)).get()).text).toContain(": 1 answered, 0 refused");
+  });
+
+  it("makes no secret of a disabled key, nor once it is revoked while it is asked for", async ({
+    expect,
+  }) => {
+    const [mine, other] = [await customer(), await customer()];
+    const { get, post: send } = await open(mine.code);
+    const { fields, path } = formOn((await get()).text, "Make a new secret");
+    const sent = { ...fields, graceSeconds: "3600" };
+    const DB = wrapDatabase(env.DB, async (sql, run) => {
+      if (sql.some((each) => each.includes('insert into "key_secrets"')))
+        await operator("DELETE", `/links/${mine.link.id}`);
+      return run();
+    });
+    const { Cookie } = await open(mine.code);
+    const under = await post(path, sent, { Cookie }, startApp({ DB }));
+    expect([under.status, await under.text()]).toEqual([409, expect.not.stringContaining("sok_")]);
+    expect((await send(path, sent)).status).toBe(401);
+    const opened = await open(other.code);
+    const form = formOn((await opened.get()).text, "Make a new secret");
+    await operator("PATCH", `/keys/${other.key.id}`, { disabled: true });
+    const { version } = (await operator("GET", `/keys/${other.key.id}`)).body;
+    const disabled = { ...form.fields, graceSeconds: "3600", version: String(version) };
+    expect((await opened.post(form.path, disabled)).status).toBe(409);
+    const secrets = env.DB.prepare("select count(*) as n from key_secrets where key_id in (?, ?)");
+    expect(await secrets.bind(mine.key.id, other.key.id).first()).toEqual({ n: 2 });
   });
 });
 
 describe("a request without a link", () => {
+  it("has one answer, in its headers too: for an invented code, an ended link and a revoked one", async ({
+    expect,
+  }) => {
+    const [revoked, short] = [await customer(), await customer({ days: 1 })];
+    await operator("DELETE", `/links/${revoked.link.id}`);
+    setClock(T0 + DAY_MS);
+    const answers = [];
+    for (const code of [`sol_${"a".repeat(40)}`, revoked.code, short.code]) {
+      const response = await post("/owner", { code });
+      const headers = [...response.headers].filter(([name]) => name !== "x-request-id");
+      answers.push({ status: response.status, headers, text: await response.text() });
+    }
+    expect(answers[1]).toEqual(answers[0]);
+    expect(answers[2]).toEqual(answers[0]);
+    // Nor does it use up what the customer may ask.
+    for (let i = 0; i < 40; i++) await post("/owner", { code: revoked.code });
+    const again = await operator("POST", "/links", { customer: revoked.name, days: 1 });
+    expect((await open(String(again.body.link))).response.status).toBe(303);
+  });
+
   it("that invents a code costs no query and no call of an object", async ({ expect }) => {
     const { code } = await customer();
     const [database, { KEY_LIMITER, addressed }] = [watchDatabase(), watchLimiters()];
     const OWNER_LIMITER = limiters(() => {
       throw new Error("an object was called");
-    }) as never; // no code reaches the object
+    }) as never; // an invented code reaches no object
     const isolate = startApp({ DB: database.DB, KEY_LIMITER, OWNER_LIMITER });
     await post("/owner", { code: `sol_${"a".repeat(40)}` }, {}, isolate); // reads the MAC keys
     database.queries();
@@ -254,7 +371,7 @@ describe("a request without a link", () => {
 describe("the limit of a customer", () => {
   it("is shared by the links of the customer, and by no other", async ({ expect }) => {
     const mine = await customer();
-    const second = String((await operator("POST", "/links", { owner: mine.owner, days: 1 })).body.link);
+    const second = String((await operator("POST", "/links", { customer: mine.name, days: 1 })).body.link);
     const { get } = await open(mine.code);
     const { get: again } = await open(second);
     const statuses = [];

@@ -4,7 +4,7 @@ import { describe, it } from "vitest";
 import { operatorsApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
-import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
+import { createKey, giveKeys, insertOrders, newOrderId } from "../../support/factories.ts";
 import { startApp, startEachTestAt, watchDatabase, watchLimiters } from "../../support/worker.ts";
 import { everythingStored } from "../admin/admin-support.ts";
 import { browserWith, READ_TOKEN } from "./browser.ts";
@@ -15,12 +15,15 @@ startEachTestAt(2_200_000_000_000);
 async function everyPath(method: string): Promise<string[]> {
   const [key, orderId] = [await createKey(), newOrderId()];
   await insertOrders({ id: orderId });
-  const [owner, ids] = [`owner of ${key.id}`, new Map([["plans", "free"]])];
-  await env.DB.prepare("update api_keys set owner_name = ? where id = ?").bind(owner, key.id).run();
-  await env.DB.prepare("insert into owner_links values (?1, 'h', ?2, lower(?2), 1, 'mo', 2200009000)")
-    .bind(key.id, owner)
+  const customer = await giveKeys(`customer of ${key.id}`, key.id);
+  const ids = new Map([
+    ["plans", "free"],
+    ["orders", orderId],
+    ["customers", customer],
+  ]);
+  await env.DB.prepare("insert into owner_links values (?, 'h', ?, 1, 'mo', 2200009000)")
+    .bind(key.id, customer)
     .run();
-  ids.set("orders", orderId).set("customers", encodeURIComponent(owner));
   const paths = operatorsApp()
     .routes.filter((route) => route.method === method && /^\/console(\/|$)/.test(route.path))
     .map(({ path }) => path.replace(/:\w+/, ids.get(path.split("/")[2] ?? "") ?? key.id));

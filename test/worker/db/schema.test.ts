@@ -44,7 +44,6 @@ describe("the migrated database", () => {
       "limiters",
       "outdated_keys",
       "owner_links",
-      "past_owners",
       "usage",
     ]);
   });

@@ -278,7 +278,7 @@ describe("the keys whose limiters must be told", () => {
   it("are not those that change otherwise, nor revoked ones of a plan", async ({ expect }) => {
     const { id } = await createKey({ used: true, plan: "free", status: "revoked" });
     await run("delete from outdated_keys");
-    await run("update api_keys set name = 'n', owner_name = 'o', note = 'n', version = 2 where id = ?", id);
+    await run("update api_keys set name = 'n', customer_id = null, note = 'n', version = 2 where id = ?", id);
     await run("update plans set requests_per_minute = 60 where id = 'free'");
     expect(await tokenOf(id)).toBeNull();
   });

@@ -1,18 +1,19 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
 import { AUDIT_CALLS, PLAN_IDS } from "../../db/values.ts";
-import { isKeyId } from "../../key/key.ts";
+import { isCustomerId, isKeyId } from "../../key/key.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, described, next } from "../http/answer-schemas.ts";
 import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
-const OBJECT = "the id of a key, plan, order or link, or orders for loads";
+const OBJECT = "the id of a key, plan, order, customer or link, or orders for loads";
 
 /** `keys` stands for all keys. */
 export function isObjectId(text: string): boolean {
   return (
     isKeyId(text) ||
+    isCustomerId(text) ||
     isInt64(text) ||
     /^link_\w+$/.test(text) ||
     [...PLAN_IDS, "orders", "keys"].includes(text)
@@ -37,8 +38,15 @@ export const auditView = v.strictObject({
   requestId: v.string(),
   actor: v.string(),
   call: v.string(),
-  object: described(v.string(), "The id of the key, plan, order or link that changed."),
-  objectName: described(v.nullable(v.string()), "The name of the key, as it is now. Null: no key."),
+  object: described(v.string(), "The id of the key, plan, order, customer or link that changed."),
+  objectName: described(
+    v.nullable(v.string()),
+    "The name of the key or the customer, as it is now. Null: neither.",
+  ),
+  names: described(
+    v.record(v.string(), v.string()),
+    "The names, as they are now, of customers whom `before` and `after` have by their ids.",
+  ),
   before: described(v.unknown(), "The changed members as they were. Null: none."),
   after: described(v.unknown(), "The changed members as they became. Null: none."),
   batch: described(

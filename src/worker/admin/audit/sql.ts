@@ -12,15 +12,19 @@ import type { AuditView, auditPage, auditQuery } from "./schema.ts";
 
 const entries = alias(auditLog, "entry");
 
-/** A plan and an order have no name. */
+/** A plan and an order have no name. Entries have the ids of customers, so that an erasure finds all names. */
 const { transactionId: _, ...STORED } = getTableColumns(entries);
 const columnsAt = (nowSeconds: number) => ({
   ...STORED,
-  objectName: sql<string | null>`(select name from api_keys where id = ${entries.object})`,
+  objectName: sql<string | null>`(
+    select name from api_keys where id = ${entries.object} union all select name from customers where id = ${entries.object})`,
+  names: sql<string>`(
+    select json_group_object(id, name) from customers
+    where id in (entry.before ->> '$.customer', entry.after ->> '$.customer', entry.after ->> '$.into'))`,
   undoable: sql<number>`${undoRefusal(nowSeconds)} is null`,
 });
 type Entry = Omit<typeof auditLog.$inferSelect, "transactionId"> &
-  Pick<AuditView, "objectName"> & { readonly undoable: number };
+  Pick<AuditView, "objectName"> & { readonly names: string; readonly undoable: number };
 
 /** Lists the entries in the order in which they were stored, the newest first. */
 export async function listAudit(
@@ -59,10 +63,11 @@ export async function findEntry(db: Database, id: string): Promise<AuditView | u
 }
 
 function toView(entry: Entry): AuditView {
-  const { at, before, after, undoable } = entry;
+  const { at, before, after, names, undoable } = entry;
   return {
     ...entry,
-    ...{ at: rfc3339(at), before: parsed(before), after: parsed(after), undoable: undoable === 1 },
+    ...{ at: rfc3339(at), before: parsed(before), after: parsed(after) },
+    ...{ names: JSON.parse(names), undoable: undoable === 1 },
   };
 }
 

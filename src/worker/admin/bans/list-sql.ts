@@ -1,17 +1,17 @@
 /** D1: pages of bans for the admin API, live, past or all. */
 import { and, desc, eq, not, sql } from "drizzle-orm";
 import type * as v from "valibot";
+import { CUSTOMER_JSON, withCustomerId } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
 import { apiKeys, bans } from "../../db/schema.ts";
-import { foldCase } from "../../text/text.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { BanView, banQuery, ListedBan } from "./schema.ts";
 import { isLive, toBanView } from "./sql.ts";
 
-type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "owner">> &
+type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "customer">> &
   Pick<v.InferOutput<typeof banQuery>, "state">;
 
-type BanWithPosition = Pick<ListedBan, "owner" | "keyVersion"> & {
+type BanWithPosition = Pick<ListedBan, "customer" | "keyVersion"> & {
   readonly ban: BanView;
   readonly position: Position<number>;
 };
@@ -30,19 +30,20 @@ function orderOf({ state }: BanFilter): keyof typeof POSITIONS {
 
 export async function listBans(
   db: Database,
-  { after, limit, ...filter }: BanFilter & { readonly after?: string | undefined; readonly limit: number },
+  { after, limit, ...query }: BanFilter & { readonly after?: string | undefined; readonly limit: number },
   nowSeconds: number,
 ): Promise<{ readonly bans: readonly ListedBan[]; readonly next: string | null }> {
+  const filter = await withCustomerId(db, query);
   const order = orderOf(filter);
   const rows = await selectBans(db, filter, fromCursor(order, after), limit + 1, nowSeconds);
   const { shown, last } = pageOf(rows, limit);
   return {
-    bans: shown.map(({ ban, owner, keyVersion }) => ({ ...ban, owner, keyVersion })),
+    bans: shown.map(({ ban, customer, keyVersion }) => ({ ...ban, customer, keyVersion })),
     next: toCursor(order, last?.position),
   };
 }
 
-/** Reads the first bans after a position, in the order of the list. */
+/** Reads the first bans after a position, in the order of the list. The customer of the filter is an id. */
 export async function selectBans(
   db: Database,
   filter: BanFilter,
@@ -50,24 +51,26 @@ export async function selectBans(
   maxRows: number,
   nowSeconds: number,
 ): Promise<BanWithPosition[]> {
-  const { state, key, owner } = filter;
+  const { state, key, customer } = filter;
   const value = POSITIONS[orderOf(filter)];
   const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];
   const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
-  const ofOwner = owner === undefined ? undefined : eq(apiKeys.ownerKey, foldCase(owner));
+  const ofCustomer = customer === undefined ? undefined : eq(bans.customerId, customer);
   const isAfter = after && sql`(${value}, ${bans.id}) < (${after.value}, ${after.id})`;
   const rows = await db
-    .select({ row: bans, keyName: apiKeys.name, owner: OWNER, keyVersion: apiKeys.version, value })
+    .select({ row: bans, keyName: apiKeys.name, customer: CUSTOMER, keyVersion: apiKeys.version, value })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
-    .where(and(ofState, ofKey, ofOwner, isAfter))
+    .leftJoin(sql`customers c`, sql`c.id = ${bans.customerId}`)
+    .where(and(ofState, ofKey, ofCustomer, isAfter))
     .orderBy(desc(value), desc(bans.id))
     .limit(maxRows);
-  return rows.map(({ row, keyName, value, ...listed }) => ({
-    ...listed,
+  return rows.map(({ row, keyName, customer: json, keyVersion, value }) => ({
+    keyVersion,
+    customer: JSON.parse(json),
     ban: toBanView(row, keyName, nowSeconds),
     position: { value, id: row.id },
   }));
 }
 
-const OWNER = sql<string | null>`coalesce(${apiKeys.ownerName}, ${apiKeys.ownerEmail})`;
+const CUSTOMER = sql<string>`${CUSTOMER_JSON}`;

@@ -1,7 +1,16 @@
 /** Bodies, queries and answers of `/admin/bans` and `/admin/keys/{id}/ban`. */
 import * as v from "valibot";
 import { BAN_CAUSES, MAX_OPERATOR_BAN_SECONDS } from "../../db/values.ts";
-import { count, dateTime, described, effective, next, says, version } from "../http/answer-schemas.ts";
+import {
+  count,
+  dateTime,
+  described,
+  effective,
+  next,
+  says,
+  shownCustomer,
+  version,
+} from "../http/answer-schemas.ts";
 import { format, keyId, oneOf, paging, wholeNumber } from "../http/schemas.ts";
 import { shortText, soughtText } from "../http/text-schemas.ts";
 
@@ -17,7 +26,7 @@ export const banRequest = v.strictObject({
 export const banQuery = v.strictObject({
   state: v.optional(oneOf(["live", "past", "all"]), "all"),
   key: v.optional(keyId),
-  owner: v.optional(soughtText),
+  customer: v.optional(described(soughtText, "Only bans of this customer: an id, or a name in any case.")),
   ...paging,
   format,
 });
@@ -39,7 +48,7 @@ export type BanView = v.InferOutput<typeof banView>;
 
 export const listedBan = v.strictObject({
   ...banView.entries,
-  owner: described(v.nullable(v.string()), "The owner's name, or else the e-mail address."),
+  customer: described(v.nullable(shownCustomer), "Whose the key was when the ban began."),
   keyVersion: described(v.nullable(version), "The version of the key, for `If-Match`."),
 });
 export type ListedBan = v.InferOutput<typeof listedBan>;

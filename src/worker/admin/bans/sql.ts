@@ -7,7 +7,7 @@ import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { type Made, updateRows } from "../change.ts";
 import type { BanView } from "./schema.ts";
 
-export type BanRow = typeof bans.$inferSelect;
+export type BanRow = Omit<typeof bans.$inferSelect, "customerId">;
 
 export function isLive(nowSeconds: number): SQL {
   return sql`(${gt(bans.endsAt, nowSeconds)} and ${isNull(bans.liftedAt)})`;

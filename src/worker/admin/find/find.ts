@@ -4,7 +4,8 @@ import { openDatabase } from "../../db/database.ts";
 import { counted, planName } from "../../text/format.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { nowSeconds } from "../../text/time.ts";
-import { findOwners, listKeys } from "../keys/list-sql.ts";
+import { searchCustomers } from "../customers/sql.ts";
+import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { findOrder } from "../orders/sql.ts";
 import { type FoundThing, IS_MASKED } from "./schema.ts";
@@ -20,20 +21,21 @@ export async function findThings(env: Bindings, text: string): Promise<{ found: 
   const [order, { keys }, customers] = await Promise.all([
     isInt64(text) ? findOrder(db, text) : undefined,
     listKeys(db, filter, nowSeconds()),
-    findOwners(db, text, MAX_CUSTOMERS),
+    searchCustomers(db, text, MAX_CUSTOMERS),
   ]);
   return {
     found: [
       ...(order ? [{ kind: "order", id: text, name: text, detail: order.status } as const] : []),
       ...keys.map(foundKey),
-      ...customers.map(({ owner, keyCount }) => {
-        return { kind: "customer", id: owner, name: owner, detail: counted(keyCount, "key") } as const;
+      ...customers.map(({ id, name, email, keys: count }) => {
+        const detail = [counted(count, "key"), email ?? []].flat().join(", ");
+        return { kind: "customer", id, name, detail } as const;
       }),
     ],
   };
 }
 
-function foundKey({ id, name, ownerName, ownerEmail, plan, status }: KeyView): FoundThing {
-  const detail = [ownerName ?? ownerEmail, planName(plan), status].filter((each) => each !== null).join(", ");
+function foundKey({ id, name, customer, plan, status }: KeyView): FoundThing {
+  const detail = [customer?.name ?? [], planName(plan), status].flat().join(", ");
   return { kind: "key", id, name, detail };
 }

@@ -6,7 +6,7 @@ import { soughtText } from "../http/text-schemas.ts";
 export const findQuery = v.strictObject({
   text: described(
     v.pipe(soughtText, v.trim(), v.minLength(1, "must not be empty")),
-    "A part of a name, owner, e-mail address or note; an id; the end of a secret; or the id of a secret, the first 16 digits of its SHA-256.",
+    "A part of a name, e-mail address or note; an id; the end of a secret; or the id of a secret, the first 16 digits of its SHA-256.",
   ),
 });
 

@@ -10,6 +10,13 @@ export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const limitOrNull = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
 export const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
+/** A customer beside a key, a ban or a sum. */
+export const shownCustomer = v.strictObject({
+  id: v.string(),
+  name: described(v.string(), "Of an erased customer: the id."),
+  email: v.nullable(v.string()),
+});
+export type ShownCustomer = v.InferOutput<typeof shownCustomer>;
 export const version = described(count, "Send it as `If-Match`, in quotes.");
 export const next = described(
   v.nullable(v.string()),

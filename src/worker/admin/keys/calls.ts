@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { FIGURES, RANGE } from "../examples.ts";
+import { CUSTOMER, FIGURES, RANGE } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
 import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
@@ -38,8 +38,7 @@ import { requireKey } from "./sql.ts";
 const KEY: v.InferInput<typeof keyView> = {
   id: "key_0C8yRw3mQz1T",
   name: "Backend of Pet Shop",
-  ownerName: "Pet Shop",
-  ownerEmail: "ops@petshop.example",
+  customer: CUSTOMER,
   note: null,
   plan: "pro",
   status: "active",
@@ -110,7 +109,7 @@ export const keyCalls = {
     body: newKey,
     answer: issuedKey,
     example: {
-      body: { name: "Backend of Pet Shop", plan: "pro", ownerName: "Pet Shop" },
+      body: { name: "Backend of Pet Shop", plan: "pro", customer: "Pet Shop" },
       answer: {
         ...{ ...KEY, firstUsedAt: null, lastUsedDay: null, admittedToday: 0 },
         says: `${KEY.name} (${KEY.id}) is created on plan Pro, with 300 requests a minute and 10,000 a day.`,

@@ -11,14 +11,19 @@ import { whyRefused } from "./why-refused.ts";
 
 const DAYS = 7;
 
-export async function findKey(env: Bindings, id: string): Promise<v.InferOutput<typeof inspectedKey>> {
+/** With a customer, the sentences are about the days on which the key was the customer's. */
+export async function findKey(
+  env: Bindings,
+  id: string,
+  customer?: string,
+): Promise<v.InferOutput<typeof inspectedKey>> {
   const db = openDatabase(env.DB);
   const before = await requireKey(db, id);
   // The limiter reports first, so that what is read after it has the refusals and the ban of now.
   const live = await readLive(env, before, "flushAndInspect");
   const [key, hours, plans] = await Promise.all([
     requireKey(db, id),
-    listHours(db, id, lastDays(DAYS)),
+    listHours(db, { ...lastDays(DAYS), key: id, customer }),
     listPlans(db),
   ]);
   const figures = live === null ? {} : figuresAt(live, before, key);

@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
 import { isKeyId, isSecretId } from "../../key/key.ts";
-import { foldCase, foldForSearch } from "../../text/text.ts";
+import { foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { Figures } from "../usage/sql.ts";
@@ -15,7 +15,7 @@ type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format" | "days">;
 
 const MAX_NAMED_KEYS = 10;
 
-/** Lists keys. In either direction, keys without an owner or an expiry are last. */
+/** Lists keys. `customer` is an id. In either direction, keys without a customer or an expiry are last. */
 export async function listKeys(
   db: Database,
   filter: KeyFilter,
@@ -37,18 +37,6 @@ export async function listKeys(
   const { shown, last } = pageOf(rows, limit);
   const ids = shown.map(({ id }) => id);
   return { keys: await findKeys(db, ids, nowSeconds), next: toCursor(order, last) };
-}
-
-type FoundOwner = { readonly owner: string; readonly keyCount: number };
-
-/** Finds customers by a part of their names, or of the address if they have no name. */
-export async function findOwners(db: Database, text: string, limit: number): Promise<readonly FoundOwner[]> {
-  return db.all<FoundOwner>(sql`
-    select max(coalesce(owner_name, owner_email)) as owner, count(*) as keyCount
-    from (select *, substr(search, instr(search, char(10)) + 1) as searchFromOwner from api_keys)
-    where owner_key <> '' and (instr(owner_key, ${foldCase(text)}) > 0
-      or instr(substr(searchFromOwner, 1, instr(searchFromOwner, char(10)) - 1), ${foldForSearch(text)}) > 0)
-    group by owner_key order by owner limit ${limit}`);
 }
 
 type DayOfKey = Figures & {
@@ -74,7 +62,7 @@ function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
     // Rows are in the order in which keys were stored. Two keys of one second have the same time.
     created: sql`k.rowid`,
     name: sql`k.name`,
-    owner: sql`k.owner_name`,
+    customer: sql`(select name from customers where id = k.customer_id)`,
     expiry: sql`k.expires_at`,
     used: admittedOn(nowSeconds - (nowSeconds % DAY_SECONDS)),
   }[sort];
@@ -88,13 +76,13 @@ function isAfter(value: SQL, direction: KeyFilter["direction"], after: Position 
 }
 
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, ref, owner, limits, mayCancel, expiringBefore, unusedSince } = filter;
+  const { plan, status, search, ref, customer, limits, mayCancel, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
     ...(ref === undefined ? [] : [isNamedBy(ref)]),
-    ...(owner === undefined ? [] : [sql`k.owner_key = ${foldCase(owner)}`]),
+    ...(customer === undefined ? [] : [sql`k.customer_id = ${customer}`]),
     ...(limits === undefined ? [] : [hasLimits(limits, nowSeconds)]),
     ...(mayCancel === undefined ? [] : [sql`k.may_cancel = ${mayCancel === "true"}`]),
     ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
@@ -115,12 +103,14 @@ function hasLimits(limits: NonNullable<KeyFilter["limits"]>, nowSeconds: number)
 }
 
 /**
- * Finds part of a name, owner, e-mail or note, in any case and without accents; a whole id; or a
+ * Finds part of a name or note, also of the customer's, in any case and without accents; a whole id; or a
  * secret. Plain SQL stores no folded text, so its texts are found with their accents only.
  */
 function isFoundBy(text: string): SQL {
+  const has = (search: SQL) =>
+    sql`(instr(${search}, ${foldForSearch(text)}) > 0 or instr(${search}, lower(${text})) > 0)`;
   return sql`(
-    instr(k.search, ${foldForSearch(text)}) > 0 or instr(k.search, lower(${text})) > 0 or k.id = ${text}
+    ${has(sql`k.search`)} or k.id = ${text} or k.customer_id in (select id from customers where ${has(sql`search`)})
     or ${hasSecret(text)})`;
 }
 

@@ -1,6 +1,7 @@
 /** Lists keys, with the usage of the last days of each. */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
+import { withCustomerId } from "../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds } from "../../text/time.ts";
 import { countedUntil, lastDays, toTimeUsage } from "../usage/service.ts";
@@ -12,7 +13,7 @@ export async function findKeyPage(
   { days, ...filter }: v.InferOutput<typeof keyQuery>,
 ): Promise<v.InferOutput<typeof keyPage>> {
   const [db, now] = [openDatabase(env.DB), nowSeconds()];
-  const { keys, next } = await listKeys(db, filter, now);
+  const { keys, next } = await listKeys(db, await withCustomerId(db, filter), now);
   const from = midnightAfter(now, 1 - days);
   return {
     keys: days === 0 ? [...keys] : await withDays(db, keys, from, days),

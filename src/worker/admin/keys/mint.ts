@@ -3,7 +3,7 @@
 import type { Bindings } from "../../context.ts";
 import type { keySecrets } from "../../db/schema.ts";
 import { type Location, maskKey, mintKeyId, mintUnsigned } from "../../key/key.ts";
-import { hashKey, MacKeys } from "../../key/mac.ts";
+import { hashKey, MacKeys, randomBytes } from "../../key/mac.ts";
 
 export async function mintSecret(
   env: Bindings,
@@ -13,10 +13,6 @@ export async function mintSecret(
   const unsigned = mintUnsigned(id, location, randomBytes);
   const key = await new MacKeys().sign(env, unsigned);
   return { key, row: { hash: await hashKey(key), keyId: id, hint: maskKey(key), createdAt } };
-}
-
-export function randomBytes(count: number): Uint8Array {
-  return crypto.getRandomValues(new Uint8Array(count));
 }
 
 /** Makes an id before the request, so that a repeated request makes no second key. */

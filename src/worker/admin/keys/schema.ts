@@ -19,6 +19,7 @@ import {
   limitsInForce,
   next,
   says,
+  shownCustomer,
   version,
 } from "../http/answer-schemas.ts";
 import {
@@ -32,7 +33,7 @@ import {
   queryNumber,
   wholeNumber,
 } from "../http/schemas.ts";
-import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
+import { longText, shortText, soughtText } from "../http/text-schemas.ts";
 import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
 import { asOf, timeUsage } from "../usage/schema.ts";
 
@@ -44,12 +45,13 @@ const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 const name = shortText(100);
 const plan = oneOf(PLAN_IDS);
 
-const email = v.pipe(mailAddress, v.metadata({ kind: "email" }));
-const owner = {
-  ownerName: v.optional(
-    described(v.nullable(shortText(100)), "Who uses the key. Keys with the same owner are one customer."),
+const texts = {
+  customer: v.optional(
+    described(
+      v.nullable(shortText(254)),
+      "Who uses the key: the id of a customer, or a name in any case. A new name makes a new customer.",
+    ),
   ),
-  ownerEmail: v.optional(v.nullable(email)),
   note: v.optional(v.nullable(longText(1_000))),
 };
 
@@ -89,7 +91,7 @@ export const newKey = v.strictObject({
   ),
   name,
   plan,
-  ...owner,
+  ...texts,
   ...ownLimits,
   mayCancel: v.optional(mayCancel, true),
   expiresAt,
@@ -104,7 +106,7 @@ export const newKey = v.strictObject({
 export const keyUpdate = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
-  ...owner,
+  ...texts,
   ...ownLimits,
   mayCancel: v.optional(mayCancel),
   expiresAt,
@@ -134,10 +136,12 @@ const severalKeys = {
       v.array(v.pipe(v.string(SEVERAL), v.check(isKeyId, SEVERAL)), SEVERAL),
       v.minLength(1, SEVERAL),
       v.maxLength(MAX_KEYS_AT_ONCE, SEVERAL),
-      v.description("The ids of the keys. Give either `ids` or `owner`."),
+      v.description("The ids of the keys. Give either `ids` or `customer`."),
     ),
   ),
-  owner: v.optional(described(shortText(254), "The name or e-mail of the owner, for all keys of the owner.")),
+  customer: v.optional(
+    described(shortText(254), "For all keys of this customer: an id, or a name in any case."),
+  ),
 };
 /** Which keys a call changes that changes several. */
 export const keySelection = v.strictObject(severalKeys);
@@ -154,7 +158,7 @@ export const keyQuery = v.strictObject({
   search: v.optional(
     described(
       soughtText,
-      "A part of the name, the owner, the note or the id, or the last four characters of a secret.",
+      "A part of the name, the customer, the note or the id, or the last four characters of a secret.",
     ),
   ),
   ref: v.optional(
@@ -169,7 +173,7 @@ export const keyQuery = v.strictObject({
   mayCancel: v.optional(oneOf(["true", "false"])),
   expiringBefore: v.optional(v.pipe(comingTime, v.metadata({ kind: "date" }))),
   unusedSince: v.optional(v.pipe(pastDay, v.metadata({ kind: "date" }))),
-  owner: v.optional(soughtText),
+  customer: v.optional(described(soughtText, "An id of a customer, or a name in any case.")),
   days: v.optional(queryNumber(0, 31), "0"),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
@@ -190,8 +194,7 @@ const ownLimit = described(limitOrNull, "The key's own limit. Null: the plan's."
 export const keyView = v.strictObject({
   id: v.string(),
   name: v.string(),
-  ownerName: v.nullable(v.string()),
-  ownerEmail: v.nullable(v.string()),
+  customer: v.nullable(shownCustomer),
   note: v.nullable(v.string()),
   plan: v.string(),
   status: described(
@@ -258,9 +261,10 @@ export const listedKey = v.strictObject({
 });
 export type ListedKey = v.InferOutput<typeof listedKey>;
 export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf });
-export const issuedKey = v.strictObject({ ...keyView.entries, says, key });
+const customerCreated = described(v.optional(v.literal(true)), "The change has created the customer.");
+export const issuedKey = v.strictObject({ ...keyView.entries, customerCreated, says, key });
 export const refreshedKeys = v.strictObject({ outdated: v.nullable(count), says });
-export const updatedKey = v.strictObject({ ...keyView.entries, effective, says });
+export const updatedKey = v.strictObject({ ...keyView.entries, customerCreated, effective, says });
 /** Some of them change, or all, or none. */
 export const changedKeys = v.strictObject({
   changed: v.array(

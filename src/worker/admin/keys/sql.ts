@@ -1,5 +1,6 @@
 /** D1: reads keys in the form that the admin API shows. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
@@ -11,7 +12,7 @@ import { admittedOn } from "../usage/sql.ts";
 import { KEYS_SAY } from "./says.ts";
 import type { KeyView } from "./schema.ts";
 
-type Nested = "limits" | "mayCancel" | "temporaryLimits" | "secrets";
+type Nested = "customer" | "limits" | "mayCancel" | "temporaryLimits" | "secrets";
 /** A `KeyView` whose boolean and nested members are JSON text. */
 export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 
@@ -43,6 +44,7 @@ const MAY_CANCEL = sql`iif(may_cancel, 'true', 'false')`;
 
 const AUDITED = {
   ...getTableColumns(apiKeys),
+  customer: apiKeys.customerId,
   mayCancel: sql`json(${MAY_CANCEL})`,
   temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
   expiresAt: rfc3339Sql(sql`expires_at`),
@@ -66,7 +68,7 @@ function temporaryLimitsUntil(end: SQL): SQL {
 function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
   const { perMinute, perDay } = limitsAt(nowSeconds);
   return sql`
-    select k.id, k.name, k.owner_name as ownerName, k.owner_email as ownerEmail, k.note, k.plan, ${statusAt(nowSeconds)} as status,
+    select k.id, k.name, ${CUSTOMER_JSON} as customer, k.note, k.plan, ${statusAt(nowSeconds)} as status,
       ${rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`)} as bannedUntil,
       json_object('requestsPerMinute', ${perMinute}, 'requestsPerDay', ${perDay}) as limits,
       k.requests_per_minute as requestsPerMinute, k.requests_per_day as requestsPerDay,
@@ -78,7 +80,7 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       (select json_group_array(json_object('id', substr(hash, 1, ${SECRET_ID_CHARS}), 'hint', hint,
           'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)}) order by created_at, hint)
         from key_secrets where key_id = k.id) as secrets
-    from ${keys} cross join plans p on p.id = k.plan`;
+    from ${keys} cross join plans p on p.id = k.plan left join customers c on c.id = k.customer_id`;
 }
 
 export function statusAt(nowSeconds: number): SQL {
@@ -97,6 +99,7 @@ function toKeyView(row: KeyRow): KeyView {
   return {
     ...row,
     // `selectKeysFrom` made these texts.
+    customer: JSON.parse(row.customer),
     limits: JSON.parse(row.limits),
     mayCancel: JSON.parse(row.mayCancel),
     temporaryLimits: JSON.parse(row.temporaryLimits),

@@ -1,8 +1,10 @@
 /** The calls about the links of owners' pages. */
 import type * as v from "valibot";
+import { namedCustomer } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
+import { CUSTOMER } from "../examples.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { createLink, revokeLink } from "./change.ts";
 import { issuedLink, linkPage, linkQuery, type linkView, newLink, revokedLink } from "./schema.ts";
@@ -10,7 +12,7 @@ import { listLinks, toLinkView } from "./sql.ts";
 
 const LINK: v.InferInput<typeof linkView> = {
   id: "link_5e9d1f0a7b3c2d48",
-  owner: "Pet Shop",
+  customer: CUSTOMER,
   createdAt: "2026-11-21T10:00:00Z",
   createdBy: "mo",
   endsAt: "2026-11-28T10:00:00Z",
@@ -21,14 +23,17 @@ export const linkCalls = {
     id: "links.list",
     route: "GET /links",
     summary: "List the links of owners",
-    description: "Links that have not ended and were not revoked, newest first.",
+    description:
+      "Links that have not ended, newest first. A link ends when it is revoked, and with the last key of its customer.",
     query: linkQuery,
     answer: linkPage,
     example: { answer: { links: [LINK], next: null } },
 
-    run: async ({ env, query: { owner, after, limit } }) => {
+    run: async ({ env, query: { customer, after, limit } }) => {
+      const db = openDatabase(env.DB);
       const position = fromCursor("links", after);
-      const rows = await listLinks(openDatabase(env.DB), owner, position, limit + 1, nowSeconds());
+      const id = customer === undefined ? undefined : await namedCustomer(db, customer);
+      const rows = await listLinks(db, id, position, limit + 1, nowSeconds());
       const { shown, last } = pageOf(rows, limit);
       const next = toCursor("links", last && { value: last.createdAt, id: last.id });
       return { links: shown.map(toLinkView), next };
@@ -38,19 +43,21 @@ export const linkCalls = {
   create: call({
     id: "links.create",
     route: "POST /links",
-    summary: "Make a link for an owner",
+    summary: "Make a link for a customer",
     description:
-      "Whoever has the link sees the owner's keys, their use and bans, and can rotate their secrets with a grace. The answer is the only one that has the link.",
+      "Whoever has the link sees the customer's keys, their use and bans, and can rotate their secrets with a grace. The answer is the only one that has the link.",
     body: newLink,
     answer: issuedLink,
     example: {
-      body: { owner: "Pet Shop", days: 7 },
+      body: { customer: "Pet Shop", days: 7 },
       answer: {
         ...LINK,
         says: `${LINK.id} is made for Pet Shop, until 28 Nov 2026, 10:00 UTC.`,
         link: "https://orders.example/owner#sol_… (44 characters)",
       },
     },
+
+    conflict: "The customer has no key that is not revoked.",
 
     run: createLink,
   }),

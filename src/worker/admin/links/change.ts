@@ -1,23 +1,24 @@
 /** Makes and revokes the links of owners' pages (ADR-34). */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
+import { namedCustomer } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { ownerLinks } from "../../db/schema.ts";
 import { alertStatements } from "../../key/alerts.ts";
-import { hashKey, MacKeys } from "../../key/mac.ts";
+import { hashKey, MacKeys, randomBytes } from "../../key/mac.ts";
 import { mintUnsignedCode } from "../../key/owner-code.ts";
-import { notFound } from "../../platform/errors.ts";
+import { conflict } from "../../platform/errors.ts";
 import { formatTime } from "../../text/format.ts";
 import { sentenceOf } from "../../text/says.ts";
-import { foldCase } from "../../text/text.ts";
 import { DAY_SECONDS, rfc3339 } from "../../text/time.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
 import type { Input } from "../call.ts";
 import { type ChangeInput, create, insertRow, make } from "../change.ts";
-import { randomBytes } from "../keys/mint.ts";
 import { LINKS_SAY } from "./says.ts";
 import type { issuedLink, newLink, revokedLink } from "./schema.ts";
-import { findOwner, type LinkRow, linkIdOf, linkTarget } from "./sql.ts";
+import { linkIdOf, linkTarget } from "./sql.ts";
+
+const NO_KEY = "has no key to show: its customer has none that is not revoked";
 
 export async function createLink({
   env,
@@ -28,36 +29,33 @@ export async function createLink({
   v.InferOutput<typeof issuedLink>
 > {
   const db = openDatabase(env.DB);
-  const found = await findOwner(db, body.owner);
-  if (found === undefined) throw notFound("No key that is not revoked has this owner.");
-  const { owner, ownerEmail, keyId } = found;
-  const unsigned = mintUnsignedCode(await hashKey(foldCase(owner)), randomBytes);
-  const code = await new MacKeys().sign(env, unsigned);
+  const customerId = await namedCustomer(db, body.customer);
+  const usableKeys = sql`select id from api_keys where customer_id = ${customerId} and status <> 'revoked'`;
+  const key = await db.get<{ id: string } | undefined>(sql`${usableKeys} order by rowid limit 1`);
+  if (key === undefined) throw conflict(`The link ${NO_KEY}.`);
+  const code = await new MacKeys().sign(env, mintUnsignedCode(randomBytes));
   const hash = await hashKey(code);
-  const row: LinkRow = {
-    id: linkIdOf(hash),
-    hash,
-    owner,
-    ownerKey: foldCase(owner),
-    createdAt: author.at,
-    createdBy: author.actor,
+  const id = linkIdOf(hash);
+  const link = {
+    ...{ id, hash, customerId, createdAt: author.at, createdBy: author.actor },
     endsAt: author.at + body.days * DAY_SECONDS,
   };
-  const endsAt = rfc3339(row.endsAt);
-  const alerts = alertStatements(env, keyId, {
-    id: row.id,
+  const endsAt = rfc3339(link.endsAt);
+  const alerts = alertStatements(env, key.id, {
+    id,
     type: "owner.link",
     at: author.at,
     says: `can be seen by its owner with a link until ${formatTime(endsAt)}. ${author.actor} made the link.`,
-    data: { link: row.id, ownerEmail, endsAt, madeBy: author.actor },
+    data: { link: id, endsAt, madeBy: author.actor },
   });
-  const created = await create({ env, author }, linkTarget(row.id), {
-    ...{ call: "links.create", after: { owner, endsAt } },
-    statements: () => [insertRow(ownerLinks, row), ...alerts],
+  const created = await create({ env, author }, linkTarget(id), {
+    ...{ call: "links.create", after: { customer: customerId, endsAt } },
+    refused: sql`iif(exists (${usableKeys}), null, ${NO_KEY})`,
+    statements: () => [insertRow(ownerLinks, link), ...alerts],
   });
   if (created === undefined) throw new Error("a code was minted twice");
   if (alerts.length > 0) deliverSoon(env);
-  const says = sentenceOf(row.id, LINKS_SAY["links.create"]({}, created.entry.after));
+  const says = sentenceOf(id, LINKS_SAY["links.create"]({}, created.entry.after));
   return { ...created.now, says, link: `${origin}/owner#${code}` };
 }
 
@@ -66,7 +64,7 @@ export async function revokeLink(
   input: Pick<ChangeInput, "env" | "author" | "id" | "expected">,
 ): Promise<v.InferOutput<typeof revokedLink>> {
   const { now, says } = await make(input, linkTarget(input.id), {
-    ...{ call: "links.revoke", before: ["owner", "endsAt"], removes: true },
+    ...{ call: "links.revoke", before: ["customer", "endsAt"], removes: true },
     statements: () => [{ head: sql`delete from owner_links`, where: sql`id = ${input.id}` }],
   });
   return { ...now, says: says() };

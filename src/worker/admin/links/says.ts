@@ -2,6 +2,6 @@
 import { type Says, textOf } from "../../text/says.ts";
 
 export const LINKS_SAY = {
-  "links.create": (_, { owner, endsAt }) => `is made for ${textOf(owner)}, until ${textOf(endsAt)}`,
-  "links.revoke": ({ owner }) => `is revoked; it was made for ${textOf(owner)}`,
+  "links.create": (_, { customer, endsAt }) => `is made for ${textOf(customer)}, until ${textOf(endsAt)}`,
+  "links.revoke": ({ customer }) => `is revoked; it was made for ${textOf(customer)}`,
 } as const satisfies Readonly<Record<string, Says>>;

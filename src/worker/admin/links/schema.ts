@@ -1,24 +1,21 @@
 /** Bodies and answers of `/admin/links`. */
 import * as v from "valibot";
-import { dateTime, described, next, says } from "../http/answer-schemas.ts";
+import { dateTime, described, next, says, shownCustomer } from "../http/answer-schemas.ts";
 import { paging, wholeNumber } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 const MAX_DAYS = 90;
-const owner = described(
-  soughtText,
-  "The owner's name, or the e-mail address of an owner without a name; in any case.",
-);
+const customer = described(soughtText, "The id of the customer, or the name in any case.");
 
 export const newLink = v.strictObject({
-  owner,
+  customer,
   days: described(wholeNumber(1, MAX_DAYS), "How long the link can be used."),
 });
-export const linkQuery = v.strictObject({ owner: v.optional(owner), ...paging });
+export const linkQuery = v.strictObject({ customer: v.optional(customer), ...paging });
 
 export const linkView = v.strictObject({
   id: v.string(),
-  owner: v.string(),
+  customer: shownCustomer,
   createdAt: dateTime,
   createdBy: v.string(),
   endsAt: dateTime,

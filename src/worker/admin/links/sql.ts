@@ -1,15 +1,30 @@
 /** D1: the links of owners' pages. */
-import { and, desc, eq, gt, sql } from "drizzle-orm";
+import { sql } from "drizzle-orm";
+import type { OwnerLink } from "../../context.ts";
+import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { ownerLinks } from "../../db/schema.ts";
-import { foldCase } from "../../text/text.ts";
 import { rfc3339 } from "../../text/time.ts";
 import type { Kind, Target } from "../change.ts";
 import type { Position } from "../http/cursor.ts";
 import { LINKS_SAY } from "./says.ts";
 import type { LinkView } from "./schema.ts";
 
-export type LinkRow = typeof ownerLinks.$inferSelect;
+/** A link whose customer is JSON, and whose times are Unix seconds. */
+export type LinkRow = Omit<LinkView, "customer" | "createdAt" | "endsAt"> & {
+  readonly customer: string;
+  readonly createdAt: number;
+  readonly endsAt: number;
+};
+
+const SELECT = sql`
+  select l.id, ${CUSTOMER_JSON} as customer, l.created_at as createdAt, l.created_by as createdBy, l.ends_at as endsAt
+  from owner_links l join customers c on c.id = l.customer_id`;
+
+/** D1's clock ends a link, too: that of an isolate may be behind. */
+function hasNotEnded(nowSeconds: number) {
+  return sql`ends_at > max(unixepoch(), ${nowSeconds})`;
+}
 
 /** The first 64 bits of the hash name a link. */
 export function linkIdOf(hash: string): string {
@@ -21,65 +36,46 @@ export async function findLiveLink(
   db: Database,
   hash: string,
   nowSeconds: number,
-): Promise<LinkRow | undefined> {
-  const isFound = and(eq(ownerLinks.id, linkIdOf(hash)), eq(ownerLinks.hash, hash));
-  return db
-    .select()
-    .from(ownerLinks)
-    .where(and(isFound, gt(ownerLinks.endsAt, nowSeconds)))
-    .get();
+): Promise<OwnerLink | undefined> {
+  return db.get<OwnerLink | undefined>(sql`
+    select l.id, c.id as customerId, c.name as customerName, l.ends_at as endsAt
+    from owner_links l join customers c on c.id = l.customer_id
+    where l.id = ${linkIdOf(hash)} and l.hash = ${hash} and ${hasNotEnded(nowSeconds)}`);
 }
 
-export const LINKS = {
+const LINKS = {
   table: ownerLinks,
   noun: "link",
   title: sql`owner_links.id`,
-  members: { owner: ownerLinks.owner, endsAt: rfc3339Sql(sql`ends_at`) },
+  members: { customer: ownerLinks.customerId, endsAt: rfc3339Sql(sql`ends_at`) },
   says: LINKS_SAY,
 } satisfies Kind;
 
 export function linkTarget(id: string): Target<LinkRow, LinkView> {
-  return {
-    ...{ kind: LINKS, id, view: toLinkView },
-    select: sql`
-      select id, hash, owner, owner_key as ownerKey, created_at as createdAt, created_by as createdBy, ends_at as endsAt
-      from owner_links where id = ${id}`,
-  };
-}
-
-export type Owner = { readonly owner: string; readonly ownerEmail: string | null; readonly keyId: string };
-
-/** Reads the owner in a key that is not revoked, if possible in one with an e-mail address. */
-export async function findOwner(db: Database, owner: string): Promise<Owner | undefined> {
-  return db.get<Owner | undefined>(sql`
-    select coalesce(owner_name, owner_email) as owner, owner_email as ownerEmail, id as keyId from api_keys
-    where owner_key = ${foldCase(owner)} and status <> 'revoked' and owner_key <> ''
-    order by owner_email is null, rowid limit 1`);
+  return { kind: LINKS, id, select: sql`${SELECT} where l.id = ${id}`, view: toLinkView };
 }
 
 /** Lists the links that have not ended, the newest first. */
 export async function listLinks(
   db: Database,
-  owner: string | undefined,
+  customer: string | undefined,
   after: Position | undefined,
   maxRows: number,
   nowSeconds: number,
 ): Promise<LinkRow[]> {
-  const isAfter = after && sql`(${ownerLinks.createdAt}, ${ownerLinks.id}) < (${after.value}, ${after.id})`;
-  return db
-    .select()
-    .from(ownerLinks)
-    .where(
-      and(
-        gt(ownerLinks.endsAt, nowSeconds),
-        owner === undefined ? undefined : eq(ownerLinks.ownerKey, foldCase(owner)),
-        isAfter,
-      ),
-    )
-    .orderBy(desc(ownerLinks.createdAt), desc(ownerLinks.id))
-    .limit(maxRows);
+  const isAfter = after ? sql`(l.created_at, l.id) < (${after.value}, ${after.id})` : sql`true`;
+  const ofCustomer = customer === undefined ? sql`true` : sql`l.customer_id = ${customer}`;
+  return db.all<LinkRow>(sql`
+    ${SELECT} where ${hasNotEnded(nowSeconds)} and ${ofCustomer} and ${isAfter}
+    order by l.created_at desc, l.id desc limit ${maxRows}`);
 }
 
-export function toLinkView({ hash: _, ownerKey: __, ...row }: LinkRow): LinkView {
-  return { ...row, createdAt: rfc3339(row.createdAt), endsAt: rfc3339(row.endsAt) };
+export function toLinkView({ customer, createdAt, endsAt, ...row }: LinkRow): LinkView {
+  return { ...row, customer: JSON.parse(customer), createdAt: rfc3339(createdAt), endsAt: rfc3339(endsAt) };
+}
+
+/** Why the link's customer cannot rotate the key. Operators have disabled the keys that are not active. */
+export function rotationRefusal({ id, customerId }: OwnerLink, nowSeconds: number) {
+  return sql`iif(status = 'active' and customer_id = ${customerId}
+    and exists (select 1 from owner_links where id = ${id} and ${hasNotEnded(nowSeconds)}), null, 'cannot be rotated with this link any more')`;
 }

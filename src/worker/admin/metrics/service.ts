@@ -7,7 +7,7 @@ import { DAY_SECONDS, nowSeconds, toUnixSeconds } from "../../text/time.ts";
 import { receiverOf } from "../alerts/receiver.ts";
 import { SHOWN_STATUSES } from "../keys/schema.ts";
 import { countedUntil } from "../usage/service.ts";
-import { type Figures, listGroups } from "../usage/sql.ts";
+import { type Figures, GROUPS, listGroups } from "../usage/sql.ts";
 import { type Family, openMetrics } from "./open-metrics.ts";
 import { countKeysByStatus, countLiveBansByCause } from "./sql.ts";
 
@@ -51,8 +51,8 @@ function requestFamilies(env: Bindings, now: number, withTopKeys: boolean): Prom
   const asOf = Math.max(since, toUnixSeconds(Date.parse(countedUntil(today))));
   const byPlan = async (): Promise<Family[]> => {
     const page = { sort: "name", direction: "asc", limit: PLAN_IDS.length } as const;
-    const { rows } = await listGroups(db, "plan", today, page, 1);
-    const figuresOf = new Map(rows.map((row) => [row.plan, row]));
+    const { rows } = await listGroups(db, GROUPS.plan, today, page, 1);
+    const figuresOf = new Map(rows.map((row) => [row.id, row]));
     return [
       {
         name: "store_orders_requests",
@@ -65,7 +65,7 @@ function requestFamilies(env: Bindings, now: number, withTopKeys: boolean): Prom
   };
   const ofTopKeys = async (): Promise<Family[]> => {
     const page = { sort: "percent", direction: "desc", limit: TOP_KEYS } as const;
-    const { rows } = await listGroups(db, "key", today, page, 1);
+    const { rows } = await listGroups(db, GROUPS.key, today, page, 1);
     const top = rows.slice(0, TOP_KEYS);
     return [
       {
@@ -73,13 +73,13 @@ function requestFamilies(env: Bindings, now: number, withTopKeys: boolean): Prom
         unit: "ratio",
         help: "Share of its limit of the UTC day that a key has used, of the keys that come closest.",
         asOf,
-        samples: top.map(({ nearKey: key, percent }) => ({ labels: { key }, value: percent / 100 })),
+        samples: top.map(({ id: key, percent }) => ({ labels: { key }, value: percent / 100 })),
       },
       {
         name: "store_orders_key_day_requests",
         help: "Requests of these keys since midnight UTC.",
         asOf,
-        samples: top.flatMap(({ nearKey: key, ...figures }) => outcomesOf(figures, { key })),
+        samples: top.flatMap(({ id: key, ...figures }) => outcomesOf(figures, { key })),
       },
     ];
   };

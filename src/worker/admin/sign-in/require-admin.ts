@@ -109,7 +109,13 @@ export function callerWith(c: Context<AppEnv>, { mayOnlyRead }: AdminToken, name
   return { actor: name === null ? "admin token" : `admin token (${name})`, mayOnlyRead };
 }
 
-const NAME = shortText(64);
+/** The audit log's name of an owner begins so, and that of no operator. */
+export const OWNER_ACTOR = "owner (";
+
+const NAME = v.pipe(
+  shortText(64),
+  v.check((text) => !text.toLowerCase().startsWith(OWNER_ACTOR), `must not begin with "${OWNER_ACTOR}"`),
+);
 
 /** Returns the name that an operator typed, or null for an empty name. Throws a 400 for a wrong name. */
 export function operatorName(c: Context<AppEnv>, field: string, typed = ""): string | null {

@@ -24,6 +24,8 @@ import {
   sentencesOf,
   whyKept,
 } from "../change.ts";
+import { customerUpdateTo } from "../customers/change/update.ts";
+import { CUSTOMERS, conflictOnName, requireCustomer } from "../customers/sql.ts";
 import type { dryRun } from "../http/schemas.ts";
 import { liftBan, setBan } from "../keys/change/ban.ts";
 import { FOLDED, foldedOf } from "../keys/change/create.ts";
@@ -68,7 +70,7 @@ export async function undoChange({ env, author, id, body, query }: UndoInput): P
   const chosen = isOne
     ? { entries: [{ id: entry.id, object: entry.object }], left: [], waiting: 0 }
     : await entriesWith(db, entry, batch, author.at);
-  return undoEntries(maker, entry, chosen, isOne ? null : undoOf(batch));
+  return conflictOnName(undoEntries(maker, entry, chosen, isOne ? null : undoOf(batch)));
 }
 
 type Chosen = {
@@ -203,6 +205,10 @@ async function changeBack(
           ? temporaryLimitsTo("keys.end_temporary_limits")
           : temporaryLimitsTo("keys.limit_temporarily", sql`(${BEFORE} -> 'temporaryLimits')`);
       return { kind: KEYS, change };
+    }
+    case "customers.update": {
+      const customer = await requireCustomer(openDatabase(env.DB), object);
+      return { kind: CUSTOMERS, change: customerUpdateTo(names, BEFORE, { ...customer, ...before }) };
     }
     case "plans.update":
       return { kind: PLANS, change: planUpdateTo(names, BEFORE) };

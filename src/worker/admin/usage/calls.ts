@@ -1,6 +1,6 @@
-/** The calls about usage: of a range by hour, day, key, owner or plan. */
+/** The calls about usage: of a range by hour, day, key, customer or plan. */
 import { call } from "../call.ts";
-import { FIGURES, RANGE } from "../examples.ts";
+import { CUSTOMER, FIGURES, RANGE } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
 import { findUsage } from "./service.ts";
@@ -11,7 +11,7 @@ export const usageCalls = {
     route: "GET /usage",
     summary: "Show the usage of a range",
     description:
-      "By hour, day, key, owner or plan. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports the first request of a day, whenever the day's figures have grown by a quarter, and once an hour. `sort=near` begins with those who come closest to their limit of the day.",
+      "By hour, day, key, customer or plan: a day belongs to the customer and the plan that its key had at its first report. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports the first request of a day, whenever the day's figures have grown by a quarter, and once an hour. `sort=near` begins with those who come closest to their limit of the day.",
     query: usageQuery,
     answer: usageAnswer,
     example: {
@@ -24,8 +24,7 @@ export const usageCalls = {
           {
             keyId: "key_0C8yRw3mQz1T",
             keyName: "Backend of Pet Shop",
-            ownerName: "Pet Shop",
-            ownerEmail: "ops@petshop.example",
+            customer: CUSTOMER,
             plan: "pro",
             limits: { requestsPerMinute: 300, requestsPerDay: 10_000 },
             percent: 4.1,

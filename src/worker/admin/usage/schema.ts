@@ -1,7 +1,7 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
-import { count, dateTime, described, limitsInForce, next } from "../http/answer-schemas.ts";
+import { count, dateTime, described, limitsInForce, next, shownCustomer } from "../http/answer-schemas.ts";
 import { format, keyId, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
@@ -16,8 +16,8 @@ export const usageQuery = v.strictObject({
   ...range,
   by: v.optional(described(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), "What each row is about."), "key"),
   key: v.optional(described(keyId, "Only this key.")),
-  owner: v.optional(described(soughtText, "Only the keys of this owner, by the name or else the e-mail.")),
-  plan: v.optional(described(oneOf(PLAN_IDS), "Only the keys of this plan.")),
+  customer: v.optional(described(soughtText, "Only use of this customer: an id, or a name in any case.")),
+  plan: v.optional(described(oneOf(PLAN_IDS), "Only use under this plan.")),
   sort: v.optional(
     described(oneOf(USAGE_SORTS), "`admitted` by default. Hours and days are in the order of time."),
   ),
@@ -60,8 +60,7 @@ const closeness = {
 const keyUsage = v.strictObject({
   keyId: v.string(),
   keyName: v.string(),
-  ownerName: v.nullable(v.string()),
-  ownerEmail: v.nullable(v.string()),
+  customer: v.nullable(shownCustomer),
   plan: v.string(),
   limits: limitsInForce,
   percent: described(
@@ -72,22 +71,24 @@ const keyUsage = v.strictObject({
   ...figures,
 });
 export type KeyUsageView = v.InferOutput<typeof keyUsage>;
-const ownerUsage = v.strictObject({
-  owner: v.nullable(v.string()),
-  ownerEmail: v.nullable(v.string()),
-  plan: described(
-    v.string(),
-    "The plan of the key that comes closest to its limit. The percentages are of this key, too.",
-  ),
-  keyCount: count,
+const ofKeys = {
+  keyCount: described(count, "Keys that were in use."),
   nearest: described(
-    v.strictObject({ keyId: v.string(), keyName: v.string(), limits: limitsInForce }),
-    "The owner's key that comes closest to its limit. The plan and the percentages are its own.",
+    v.nullable(
+      v.strictObject({ keyId: v.string(), keyName: v.string(), plan: v.string(), limits: limitsInForce }),
+    ),
+    "The key that comes closest to its limit. The percentages are its own. Null: no key was in use.",
   ),
   ...closeness,
   ...figures,
+};
+const customerUsage = v.strictObject({
+  customer: described(v.nullable(shownCustomer), "Null: keys without a customer."),
+  ...ofKeys,
 });
-export type OwnerUsageView = v.InferOutput<typeof ownerUsage>;
+export type CustomerUsageView = v.InferOutput<typeof customerUsage>;
+/** The use of a customer whom a list shows also without any use. */
+export const usageOfKeys = v.strictObject(ofKeys);
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
 export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
@@ -95,7 +96,7 @@ export const USAGE_ROWS = {
   hour: timeUsage,
   day: timeUsage,
   key: keyUsage,
-  owner: ownerUsage,
+  customer: customerUsage,
   plan: planUsage,
 };
 
@@ -103,16 +104,16 @@ export const asOf = described(
   dateTime,
   "All requests until this time are counted, if their limiters could reach the database. Of later requests, the figures lack at most a quarter of the day's.",
 );
-const unreachable = described(
+export const unreachable = described(
   v.array(v.string()),
   "A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. The latest requests of these keys are missing, because their limiters could not be reached.",
 );
-const answered = { from: dateTime, to: dateTime, asOf };
+export const answered = { from: dateTime, to: dateTime, asOf };
 
 export const usageAnswer = v.strictObject({
   ...answered,
   by: v.picklist([...USAGE_PERIODS, ...USAGE_GROUPS]),
-  rows: v.array(v.union([timeUsage, keyUsage, ownerUsage, planUsage])),
+  rows: v.array(v.union([timeUsage, keyUsage, customerUsage, planUsage])),
   total: v.strictObject({ keyCount: count, ...figures }),
   next,
   unreachable,

@@ -1,9 +1,16 @@
-/** Sums the usage that the limiters have reported by hour, day, key, owner or plan (ADR-22). */
+/** Sums the usage that the limiters have reported by hour, day, key, customer or plan (ADR-22). */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
+import { withCustomerId } from "../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { readNearest } from "../../db/session.ts";
-import { USAGE_SORTS, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
+import {
+  CUSTOMER_SORTS,
+  USAGE_SORTS,
+  type UsageGroup,
+  type UsagePeriod,
+  type UsageSort,
+} from "../../db/values.ts";
 import { hasLimiter } from "../../key/outdated-keys-sql.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
 import { readMinutes } from "../../key/usage-day.ts";
@@ -11,37 +18,43 @@ import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
 import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339, toUnixSeconds } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { askLimiters, type Reported } from "./ask-limiters.ts";
+import { askLimiters } from "./ask-limiters.ts";
 import {
+  type CustomerUsageView,
   type HourUsage,
   type KeyUsageView,
-  type OwnerUsageView,
   orderOf,
   type PlanUsageView,
   type TimeUsage,
+  type usageOfKeys,
   type usageQuery,
 } from "./schema.ts";
 import {
   type Closeness,
   countDays,
   type Figures,
+  GROUPS,
   type GroupRow,
   type HourRow,
+  type KeyFilter,
   listBuckets,
   listGroups,
   listHoursOfKey,
   type Range,
   type Total,
   type UsageFilter,
+  type UsageGroups,
 } from "./sql.ts";
 
-type Answer<By, Row> = {
+type AboutUsage = {
   readonly from: string;
   readonly to: string;
-  readonly by: By;
   /** The limiters that could reach D1 have reported all requests until this time. */
   readonly asOf: string;
   readonly unreachable: readonly string[];
+};
+type Answer<By, Row> = AboutUsage & {
+  readonly by: By;
   readonly rows: readonly Row[];
   readonly total: Total;
   readonly next: string | null;
@@ -49,7 +62,7 @@ type Answer<By, Row> = {
 export type Usage =
   | Answer<UsagePeriod, TimeUsage>
   | Answer<"key", KeyUsageView>
-  | Answer<"owner", OwnerUsageView>
+  | Answer<"customer", CustomerUsageView>
   | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
@@ -58,43 +71,47 @@ type UsageQuery = v.InferOutput<typeof usageQuery>;
 /** No statement of an operator reads more rows. */
 const MAX_ROWS_READ = 1_000_000;
 
-const ANY_SORTS: readonly UsageSort[] = ["admitted", "refused", "name"];
 const SORTS: Readonly<Record<UsageGroup, readonly UsageSort[]>> = {
   key: USAGE_SORTS,
-  owner: [...ANY_SORTS, "near", "peak"],
-  plan: ANY_SORTS,
+  customer: CUSTOMER_SORTS,
+  plan: ["admitted", "refused", "name"],
 };
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
 /**
- * Limiters of few keys report first, and the primary has their reports. Else the nearest copy of D1 is read:
- * sums take long, and have not the requests of this moment.
+ * Asks with the filter of the query. Limiters of few keys report first, and the primary has their reports. Else the
+ * nearest copy of D1 is read: sums take long, and have not the requests of this moment.
  */
-export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
-  const { by, key, owner, plan } = query;
-  const filter = { ...rangeOf(env, query, by === "hour" ? "hour" : "day"), key, owner, plan };
-  const isOfNow = filter.toSeconds > nowSeconds();
-  const reported = isOfNow ? await askLimiters(env, filter) : undefined;
-  if (reported) return findUsageIn(openDatabase(env.DB), query, filter, reported);
-  return readNearest(env, undefined, ({ db }) => findUsageIn(db, query, filter, undefined));
-}
-
-async function findUsageIn(
-  db: Database,
-  query: UsageQuery,
-  filter: UsageFilter,
-  reported: Reported | undefined,
-): Promise<Usage> {
-  const { by, limit } = query;
+async function withReports<T>(
+  env: Bindings,
+  query: Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan">,
+  unit: UsagePeriod,
+  find: (db: Database, filter: UsageFilter, about: AboutUsage) => Promise<T>,
+): Promise<T> {
+  const { key, plan, customer } = await withCustomerId(openDatabase(env.DB), query);
+  const filter = { ...rangeOf(env, query, unit), key, customer, plan };
+  const reported = filter.toSeconds > nowSeconds() ? await askLimiters(env, filter) : undefined;
   const about = {
     from: rfc3339(filter.fromSeconds),
     to: rfc3339(filter.toSeconds),
     asOf: countedUntil(filter, reported?.unreachable.length === 0 ? reported.atMs : undefined),
     unreachable: reported?.unreachable ?? [],
   };
-  if (by === "hour" || by === "day") {
-    refuseOrder(query);
+  if (reported) return find(openDatabase(env.DB), filter, about);
+  return readNearest(env, undefined, ({ db }) => find(db, filter, about));
+}
+
+export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
+  const { by, limit } = query;
+  if (by !== "hour" && by !== "day") {
+    const { rows, ...answer } = await findUsageOf(env, GROUPS[by], by, { ...query, ...orderOf(query) });
+    if (by === "key") return { ...answer, by, rows: rows.map(toKeyUsageView) };
+    if (by === "plan") return { ...answer, by, rows: rows.map(toPlanUsageView) };
+    return { ...answer, by, rows: rows.map(({ customer, ...row }) => ({ customer, ...toUsageOfKeys(row) })) };
+  }
+  refuseOrder(query);
+  return withReports(env, query, by, async (db, filter, about) => {
     const { rows, keyCount } = await listUsageOverTime(db, filter, by);
     const order = `usage by ${by}`;
     const after = fromCursor(order, query.after);
@@ -102,20 +119,28 @@ async function findUsageIn(
     const { shown, last } = pageOf(later, limit);
     const next = toCursor(order, last && { value: last.start, id: "" });
     return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
-  }
-  const { sort, direction } = orderOf(query);
+  });
+}
+
+type GroupQuery = Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan" | "limit" | "after"> & {
+  readonly sort: UsageSort;
+  readonly direction: "asc" | "desc";
+};
+
+/** Sums the days of keys by group. */
+export async function findUsageOf(env: Bindings, groups: UsageGroups, by: UsageGroup, query: GroupQuery) {
+  const { sort, direction, limit } = query;
   if (!SORTS[by].includes(sort)) {
     throw invalidMembers({ member: "sort", reason: `must be one of ${SORTS[by].join(", ")} with by=${by}` });
   }
-  await refuseTooMuch(db, filter, by);
   const order = `usage by ${by} ${sort} ${direction}`;
   const page = { sort, direction, after: fromCursor(order, query.after), limit };
-  const { rows, total } = await listGroups(db, by, filter, page, daysBegun(filter));
-  const { shown, last } = pageOf(rows, limit);
-  const next = toCursor(order, last);
-  if (by === "key") return { ...about, by, rows: shown.map(toKeyUsageView), total, next };
-  if (by === "owner") return { ...about, by, rows: shown.map(toOwnerUsageView), total, next };
-  return { ...about, by, rows: shown.map(toPlanUsageView), total, next };
+  return withReports(env, query, "day", async (db, filter, about) => {
+    await refuseTooMuch(db, filter, by);
+    const { rows, total } = await listGroups(db, groups, filter, page, daysBegun(filter));
+    const { shown, last } = pageOf(rows, limit);
+    return { ...about, rows: shown, total, next: toCursor(order, last) };
+  });
 }
 
 /** Hours and days have one order. */
@@ -149,16 +174,15 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod 
   const instead = by === "hour" ? "Ask by day, for less time," : "Ask for fewer days,";
   throw invalidMembers({
     member: "from",
-    reason: `this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or owner`,
+    reason: `this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or customer`,
   });
 }
 
 function toKeyUsageView(row: GroupRow): KeyUsageView {
   return {
-    keyId: row.nearKey,
+    keyId: row.id,
     keyName: row.keyName,
-    ownerName: row.ownerName,
-    ownerEmail: row.ownerEmail,
+    customer: row.customer,
     plan: row.plan,
     limits: { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay },
     percent: row.percent,
@@ -167,20 +191,18 @@ function toKeyUsageView(row: GroupRow): KeyUsageView {
   };
 }
 
-function toOwnerUsageView(row: GroupRow): OwnerUsageView {
-  const { ownerName, ownerEmail, plan, keyCount, nearKey, keyName, perMinute, perDay } = row;
+export function toUsageOfKeys(row: Omit<GroupRow, "customer">): v.InferOutput<typeof usageOfKeys> {
+  const { keyCount, nearKey, keyName, plan, perMinute, perDay } = row;
+  const limits = { requestsPerMinute: perMinute, requestsPerDay: perDay };
   return {
-    owner: ownerName ?? ownerEmail,
-    ownerEmail,
-    plan,
     keyCount,
-    nearest: { keyId: nearKey, keyName, limits: { requestsPerMinute: perMinute, requestsPerDay: perDay } },
+    nearest: nearKey === null ? null : { keyId: nearKey, keyName, plan, limits },
     ...closenessOf(row),
     ...figuresOf(row),
   };
 }
 
-function toPlanUsageView({ plan, keyCount, ...row }: GroupRow): PlanUsageView {
+function toPlanUsageView({ id: plan, keyCount, ...row }: GroupRow): PlanUsageView {
   return { plan, keyCount, ...figuresOf(row) };
 }
 
@@ -212,14 +234,14 @@ export async function findUsageOfKey(
     const { rows } = await listUsageOverTime(db, { ...range, key: key.id }, by);
     return { ...about, by, rows, total: sumOf(rows) };
   }
-  const rows = await listHours(db, key.id, range);
+  const rows = await listHours(db, { ...range, key: key.id });
   return { ...about, by, rows, total: sumOf(rows) };
 }
 
 /** Lists every hour of a key in the range, the oldest first. */
-export async function listHours(db: Database, id: string, range: Range): Promise<HourUsage[]> {
-  const hours = new Map((await listHoursOfKey(db, id, range)).map((each) => [each.start, each]));
-  return startsOf(range, "hour").map((start) => toHourUsage(start, hours.get(start)));
+export async function listHours(db: Database, filter: KeyFilter): Promise<HourUsage[]> {
+  const hours = new Map((await listHoursOfKey(db, filter)).map((each) => [each.start, each]));
+  return startsOf(filter, "hour").map((start) => toHourUsage(start, hours.get(start)));
 }
 
 function toHourUsage(start: number, row: HourRow | undefined): HourUsage {

@@ -1,12 +1,13 @@
 /** D1: sums of the usage that limiters report, one row for each key and UTC day (ADR-22). */
 import { type SQL, sql } from "drizzle-orm";
+import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { limitsAt } from "../../key/limits-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { HOUR_SQL } from "../../key/usage-day.ts";
-import { foldCase } from "../../text/text.ts";
 import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
+import type { ShownCustomer } from "../http/answer-schemas.ts";
 import type { Position } from "../http/cursor.ts";
 
 export type Figures = {
@@ -20,8 +21,8 @@ export type Range = { readonly fromSeconds: number; readonly toSeconds: number }
 
 export type UsageFilter = Range & {
   readonly key?: string | undefined;
-  /** The owner's name, or the e-mail address of an owner without a name; in any case. */
-  readonly owner?: string | undefined;
+  /** The id of a customer. */
+  readonly customer?: string | undefined;
   readonly plan?: string | undefined;
 };
 
@@ -38,11 +39,13 @@ export function admittedOn(day: number): SQL {
   return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
 }
 
-export async function listHoursOfKey(db: Database, keyId: string, range: Range): Promise<HourRow[]> {
+export type KeyFilter = UsageFilter & { readonly key: string };
+
+export async function listHoursOfKey(db: Database, filter: KeyFilter): Promise<HourRow[]> {
   return db.all<HourRow>(sql`
     select ${HOUR} as start, ${HOUR_SQL.admitted} as admitted, ${HOUR_SQL.refused} as refused,
       ${HOUR_SQL.refusedWhileBanned} as refusedWhileBanned, ${HOUR_SQL.minutes} as refusedMinutes
-    from ${hoursOf({ ...range, key: keyId })} order by start`);
+    from ${hoursOf(filter)} order by start`);
 }
 
 /**
@@ -54,8 +57,8 @@ export async function listBuckets(
   filter: UsageFilter,
   by: UsagePeriod,
 ): Promise<readonly (Bucket & { readonly keyCount: number })[]> {
-  const keyCount = sql`(select count(*) from api_keys k where ${isEverOf(sql`k.id`, filter)}
-    and exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})) as keyCount`;
+  const keyCount = sql`(select count(*) from api_keys k
+    where exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})) as keyCount`;
   const buckets =
     by === "day"
       ? sql`select u.day as start, ${keyCount}, ${SUMS} from ${usageOf(filter)}`
@@ -70,15 +73,26 @@ const HOUR = sql`u.day + e.key * ${sql.raw(String(HOUR_SECONDS))}`;
 
 export type Total = Figures & { readonly keyCount: number };
 
-/** Lists the limiters of the keys that are or were of the filter, in any order. */
+/** Lists the limiters of the keys that are of the filter, or have use of it in the range, in any order. */
 export async function listLimiters(
   db: Database,
   filter: UsageFilter,
   limit: number,
 ): Promise<LimiterAddress[]> {
+  const { key, customer, plan } = filter;
+  const isKey = key === undefined ? sql`true` : sql`k.id = ${key}`;
+  const isNow = sql.join(
+    [
+      ...(customer === undefined ? [] : [sql`k.customer_id = ${customer}`]),
+      ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
+      sql`true`,
+    ],
+    sql` and `,
+  );
   return db.all<LimiterAddress>(sql`
     select k.id, k.location from limiters l cross join api_keys k on k.id = l.key_id
-    where ${isEverOf(sql`l.key_id`, filter)} limit ${limit}`);
+    where ${isKey} and ((${isNow}) or exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)}))
+    limit ${limit}`);
 }
 
 type Page = {
@@ -97,17 +111,19 @@ export type Closeness = {
 };
 
 /**
- * A key, or the keys of an owner or plan, with the position in the sorted table. The figures are sums.
+ * A key, or the keys of a customer or plan, with the position in the sorted table. The figures are sums.
  * Everything else describes the key that comes closest to its limit, by its days near the limit and then by
  * its peak.
  */
 export type GroupRow = Figures &
   Closeness &
   Position<string | number> & {
-    readonly nearKey: string;
+    /** Null: no key was in use. */
+    readonly nearKey: string | null;
     readonly keyName: string;
-    readonly ownerName: string | null;
-    readonly ownerEmail: string | null;
+    /** The customer of the group, or of the key. */
+    readonly customer: ShownCustomer | null;
+    /** The plan of that key. */
     readonly plan: string;
     readonly perMinute: number;
     readonly perDay: number;
@@ -116,35 +132,50 @@ export type GroupRow = Figures &
     readonly keyCount: number;
   };
 
-/** The owner and the plan on the day: those of `past`, or of the key. Names are columns of both tables. */
-const atTheDay = (column: string) =>
-  sql`iif(past.key_id is null, k.${sql.raw(column)}, past.${sql.raw(column)})`;
-/** The end of the days of the present owner. */
-const EVER = sql.raw(String(Number.MAX_SAFE_INTEGER));
-/** Which owner of the key the day belongs to, by the end of that owner's days. */
-const UNTIL = sql`coalesce((select min(until_day) from past_owners where key_id = u.key_id and until_day > u.day), ${EVER})`;
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
   coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
-const GROUPS: Readonly<Record<UsageGroup, { readonly id: SQL; readonly name: SQL }>> = {
-  key: { id: sql`k.id`, name: sql`k.name` },
-  owner: { id: atTheDay("owner_key"), name: atTheDay("owner_key") },
-  plan: { id: atTheDay("plan"), name: atTheDay("plan") },
+
+/** `part` divides the days of a key. `rows` are the sums by key and part, `u`, with the keys, `k`. */
+export type UsageGroups = Readonly<Record<"part" | "rows" | "id" | "name" | "customer", SQL>>;
+
+const KEYS_IN_USE = sql`by_key u cross join api_keys k on k.id = u.key_id`;
+
+export const GROUPS: Readonly<Record<UsageGroup, UsageGroups>> = {
+  key: { part: sql`null`, rows: KEYS_IN_USE, id: sql`k.id`, name: sql`k.name`, customer: sql`k.customer_id` },
+  customer: {
+    part: sql`u.customer_id`,
+    rows: sql`${KEYS_IN_USE} left join customers c on c.id = u.part`,
+    id: sql`coalesce(u.part, '')`,
+    name: sql`coalesce(c.name_key, '')`,
+    customer: sql`page.part`,
+  },
+  plan: { part: sql`u.plan`, rows: KEYS_IN_USE, id: sql`u.part`, name: sql`u.part`, customer: sql`null` },
 };
+
+/** The customers `c` that match, also those without any use. */
+export function allCustomers(isMatch: SQL): UsageGroups {
+  return {
+    part: sql`u.customer_id`,
+    rows: sql`(select * from customers c where ${isMatch}) c left join by_key u on u.part = c.id left join api_keys k on k.id = u.key_id`,
+    id: sql`c.id`,
+    name: sql`c.name_key`,
+    customer: sql`page.id`,
+  };
+}
 
 /**
  * Reads the total, and at most one row more than the page has. `days` of the range have begun.
  *
- * Days are summed by key before anything is joined, and what only a page shows is read for its rows. The days
- * of a key that had another owner or plan in the range are summed again, by owner and plan. SQLite takes the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
+ * Days are summed by key before anything is joined, and what only a page shows is read for its rows. SQLite takes
+ * the columns of `groups` that are no sums from the row with the maximum, and so from the closest key.
  */
 export async function listGroups(
   db: Database,
-  group: UsageGroup,
+  { part, rows: from, id, name, customer }: UsageGroups,
   filter: UsageFilter,
   { sort, direction, after, limit }: Page,
   days: number,
 ): Promise<{ readonly rows: readonly GroupRow[]; readonly total: Total }> {
-  const { id, name } = GROUPS[group];
   const by = sql.raw(direction);
   const isAfter = after
     ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
@@ -152,40 +183,36 @@ export async function listGroups(
   const percent = sql`100.0 * u.admitted / u.limit_per_day`;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const { perMinute, perDay } = limitsAt(nowSeconds());
-  const figures = sql`sum(${percent}) / ${days} as percent, max(${percent}) as peak,
-    sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
-    sum(u.refused_while_banned) as refused_while_banned`;
-  const isMoved = group === "key" ? sql`false` : sql`until_day > ${filter.fromSeconds}`;
-  const rows = await db.all<GroupRow & { readonly total: string }>(sql`
+  type Row = Omit<GroupRow, "customer"> & { readonly customer: string; readonly total: string };
+  const rows = await db.all<Row>(sql`
     with by_key as materialized (
-      select u.key_id, null as until, ${figures} from ${usageOf(filter)} group by u.key_id),
-    moved as materialized (select distinct key_id from past_owners where ${isMoved}),
-    by_owner as (
-      select * from by_key where key_id not in moved
-      union all
-      select u.key_id, ${UNTIL} as until, ${figures} from ${usageOf(filter)} and u.key_id in moved group by 1, 2),
+      select u.key_id, ${part} as part, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
+        sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
+        sum(u.refused_while_banned) as refused_while_banned
+      from ${usageOf(filter)} group by 1, 2),
     total as (
       select json_object('keyCount', keyCount, 'admitted', admitted, 'refused', refused,
-        'refusedWhileBanned', refusedWhileBanned) as total from (select count(*) as keyCount, ${SUMS} from by_key u)),
+        'refusedWhileBanned', refusedWhileBanned) as total from (select count(distinct key_id) as keyCount, ${SUMS} from by_key u)),
     groups as (
-      select ${id} as id, ${name} as name, count(distinct k.id) as keyCount, ${SUMS}, round(u.percent, 1) as percent,
-        u.days_near as daysNear, round(u.peak, 1) as peak, max(u.days_near * 1000 + min(u.peak, 999)) as near,
-        k.id as nearKey, u.until as nearUntil
-      from by_owner u cross join api_keys k on k.id = u.key_id
-      left join past_owners past on past.key_id = u.key_id and past.until_day = u.until group by 1),
+      select ${id} as id, ${name} as name, count(distinct k.id) as keyCount, ${SUMS}, round(coalesce(u.percent, 0), 1) as percent,
+        coalesce(u.days_near, 0) as daysNear, round(coalesce(u.peak, 0), 1) as peak,
+        max(coalesce(u.days_near * 1000 + min(u.peak, 999), 0)) as near, k.id as nearKey, u.part
+      from ${from} group by 1),
     page as materialized (
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
-    select total, page.*, peak as peakPercent, k.name as keyName, ${atTheDay("owner_name")} as ownerName,
-      ${atTheDay("owner_email")} as ownerEmail, ${atTheDay("plan")} as plan, ${perMinute} as perMinute, ${perDay} as perDay, (
+    select total, page.*, peak as peakPercent, k.name as keyName, ${CUSTOMER_JSON} as customer, k.plan,
+      ${perMinute} as perMinute, ${perDay} as perDay, (
       select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
-        select ${percent} as percent from usage u where u.key_id = page.nearKey and ${isOnDays(filter)}
-          and (page.nearUntil is null or page.nearUntil = ${UNTIL})
+        select ${percent} as percent from usage u
+        where u.key_id = page.nearKey and ${isOnDays(filter)} and ${part} is page.part
         order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent
     from total left join page on true left join api_keys k on k.id = page.nearKey left join plans p on p.id = k.plan
-    left join past_owners past on past.key_id = page.nearKey and past.until_day = page.nearUntil
+    left join customers c on c.id = ${customer}
     order by value ${by}, page.id ${by}`);
   return {
-    rows: rows.filter(({ id }) => id !== null),
+    rows: rows
+      .filter((row) => row.id !== null)
+      .map(({ customer, ...row }) => ({ ...row, customer: JSON.parse(customer) })),
     // The statement made this text.
     total: JSON.parse(rows[0]?.total ?? "{}") as Total,
   };
@@ -211,33 +238,20 @@ function hoursOf(filter: UsageFilter): SQL {
     where ${isIn(filter)} and ${HOUR} >= ${fromSeconds} and ${HOUR} < ${toSeconds}`;
 }
 
-/** The days of the range that belong to the key, owner and plan of the filter. */
+/** The days of the range that belong to the key, customer and plan of the filter. */
 function isIn(filter: UsageFilter): SQL {
-  const isOfAll = filter.owner === undefined && filter.plan === undefined;
-  const isOfOwner = isOfAll
-    ? sql`true`
-    : sql`(u.key_id not in (select key_id from past_owners)
-      or exists (select 1 from past_owners k where k.key_id = u.key_id and k.until_day = ${UNTIL} and ${isOf(filter)})
-      or exists (select 1 from api_keys k where k.id = u.key_id and ${UNTIL} = ${EVER} and ${isOf(filter)}))`;
-  return sql`${isOnDays(filter)} and ${isEverOf(sql`u.key_id`, filter)} and ${isOfOwner}`;
+  const { key, customer, plan } = filter;
+  return sql.join(
+    [
+      isOnDays(filter),
+      ...(key === undefined ? [] : [sql`u.key_id = ${key}`]),
+      ...(customer === undefined ? [] : [sql`u.customer_id = ${customer}`]),
+      ...(plan === undefined ? [] : [sql`u.plan = ${plan}`]),
+    ],
+    sql` and `,
+  );
 }
 
 function isOnDays({ fromSeconds, toSeconds }: Range): SQL {
   return sql`u.day >= ${fromSeconds - (fromSeconds % DAY_SECONDS)} and u.day < ${toSeconds}`;
-}
-
-/** Whether the key is or was one of the filter. */
-function isEverOf(keyId: SQL, filter: UsageFilter): SQL {
-  const { key, owner, plan } = filter;
-  const isOfAll = owner === undefined && plan === undefined;
-  const isKey = key === undefined ? sql`true` : sql`${keyId} = ${key}`;
-  if (isOfAll) return isKey;
-  return sql`${isKey} and ${keyId} in (
-    select k.id from api_keys k where ${isOf(filter)} union select k.key_id from past_owners k where ${isOf(filter)})`;
-}
-
-/** Whether the row `k`, of a key or of its past owner, is of the owner and plan. */
-function isOf({ owner, plan }: UsageFilter): SQL {
-  const isOwner = owner === undefined ? sql`true` : sql`k.owner_key = ${foldCase(owner)}`;
-  return plan === undefined ? isOwner : sql`${isOwner} and k.plan = ${plan}`;
 }

@@ -1,10 +1,11 @@
 /** Shows requests over time as a chart and as a table. */
-import type { TimeUsage } from "../../admin/usage/schema.ts";
+import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { formatNumber } from "../../text/format.ts";
 import { Bars, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
 import { Presets } from "./list.tsx";
 import type { ConsoleContext } from "./page.tsx";
+import { OF_THE_DAY } from "./ranges.ts";
 import { type Column, countColumn, NONE, Table, Term, Time } from "./ui.tsx";
 
 const RANGES = {
@@ -209,6 +210,26 @@ export function Sparkline({ days, limit }: SparklineProps) {
       {isNear && <rect class="limit" x={0} y={top(limit)} width={days.length * BAR_WIDTH - 1} height={1} />}
     </svg>
   );
+}
+
+type Closeness = Pick<KeyUsageView, "daysNear" | "medianPercent" | "peakPercent">;
+
+export function closenessColumns(
+  sortBy: (name: "near" | "peak", first: "desc") => ColumnSort,
+  ofKey = "",
+): Column<Closeness>[] {
+  const about = `${OF_THE_DAY}${ofKey}`;
+  return [
+    countColumn("Days over 80 %", ({ daysNear }) => daysNear, { about, sort: sortBy("near", "desc") }),
+    {
+      ...{ name: "Median", about, isNumber: true, isMinor: true },
+      cell: ({ medianPercent }) => `${medianPercent} %`,
+    },
+    {
+      ...{ name: "Peak", about, isNumber: true, sort: sortBy("peak", "desc") },
+      cell: ({ peakPercent }) => `${peakPercent} %`,
+    },
+  ];
 }
 
 type ColumnSort = Exclude<Column<Figures>["sort"], undefined>;

@@ -103,8 +103,15 @@ export function FailureNotice({ failure }: { readonly failure: Failure | undefin
   );
 }
 
+const NOUNS: Readonly<Record<string, string>> = {
+  plans: "The plan",
+  orders: "The order",
+  customers: "The customer",
+};
+
 function nounOf({ call }: AuditView): string {
-  return call.startsWith("plans.") ? "The plan" : call.startsWith("orders.") ? "The order" : "The key";
+  const [noun = "keys"] = call.split(".");
+  return NOUNS[noun] ?? "The key";
 }
 
 type ButtonProps = {

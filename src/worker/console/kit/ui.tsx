@@ -1,5 +1,6 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
+import type { ShownCustomer } from "../../admin/http/answer-schemas.ts";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../../text/format.ts";
 import { isDate, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { WAS } from "./forms.ts";
@@ -38,6 +39,7 @@ const TONES: Readonly<Record<string, string>> = {
   disabled: "warn",
   banned: "bad",
   revoked: "bad",
+  erased: "bad",
   failed: "bad",
 };
 
@@ -138,13 +140,8 @@ export function Count({ value }: { readonly value: number }) {
   return <span class={value === 0 ? "none" : undefined}>{formatNumber(value)}</span>;
 }
 
-/** A browser takes `.` and `..` for steps of the path, also escaped. `customerIn` takes the blank away. */
-export function customerAddress(name: string): string {
-  return `/console/customers/${encodeURIComponent(name.replace(/^\.\.?$/, "$& "))}`;
-}
-
-export function customerIn(part: string): string {
-  return part.replace(/^(\.\.?) $/, "$1");
+export function customerAddress(id: string): string {
+  return `/console/customers/${id}`;
 }
 
 type Tone = "primary" | "danger" | "small" | "small danger" | "";
@@ -197,9 +194,9 @@ export function CreateKey({ href = "/console/keys/new" }: { readonly href?: stri
 }
 
 /** Links to the customer's page. */
-export function Owner({ name }: { readonly name: string | null }) {
-  if (name === null) return <span class="none">no owner</span>;
-  return <a href={customerAddress(name)}>{name}</a>;
+export function Customer({ of }: { readonly of: Pick<ShownCustomer, "id" | "name"> | null }) {
+  if (of === null) return <span class="none">no customer</span>;
+  return <a href={customerAddress(of.id)}>{of.name}</a>;
 }
 
 /** Escapes `?` and `&` of an address, which would begin further fields of the mail. */

@@ -3,6 +3,7 @@ import type { Child } from "hono/jsx";
 import type { ReceiverView } from "../../admin/alerts/schema.ts";
 import { banCalls } from "../../admin/bans/calls.ts";
 import type { ListedBan } from "../../admin/bans/schema.ts";
+import { customerCalls } from "../../admin/customers/calls.ts";
 import { showHealth } from "../../admin/health/calls.ts";
 import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
@@ -18,9 +19,9 @@ import { addressOf, ask } from "../kit/forms.ts";
 import { Presets } from "../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { alertReceiver } from "../kit/receiver.tsx";
-import { CreateKey, Owner, Relative, Term } from "../kit/ui.tsx";
+import { CreateKey, Customer, Relative, Term } from "../kit/ui.tsx";
 import { BannedKey, BanReason, LiftForm } from "./bans/columns.tsx";
-import { adviceTo, nearestOf } from "./usage/advice.tsx";
+import { advicesTo } from "./customers/advice.tsx";
 
 const SHOWN = 10;
 /** A customer is advised after a week. */
@@ -41,14 +42,13 @@ export async function overviewPage(c: ConsoleContext) {
     alertReceiver(c),
     ask(c, banCalls.list, { state: "live", limit }),
     ask(c, usageCalls.list, { sort: "percent", limit }),
-    ask(c, usageCalls.list, { by: "owner", sort: "near", from: `${ADVICE_DAYS - 1}d`, limit }),
+    ask(c, customerCalls.list, { sort: "near", from: `${ADVICE_DAYS - 1}d`, limit }),
     ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
     ask(c, keyCalls.list, { ...expire, limit }),
     planCalls.list.run(inputOf(c, {})),
     showHealth.run(inputOf(c, {})),
   ]);
-  if (today.by !== "key" || week.by !== "owner" || requests.by !== shown.by)
-    throw new Error("usage by another group");
+  if (today.by !== "key" || requests.by !== shown.by) throw new Error("usage by another group");
   const needs: readonly Need[] = [
     ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
     ...receiverNeeds(receiver),
@@ -60,10 +60,7 @@ export async function overviewPage(c: ConsoleContext) {
       "More keys are close to their limit of the day.",
       <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
     ),
-    ...week.rows.flatMap((row) => {
-      const advice = adviceTo(nearestOf(row), ADVICE_DAYS, plans);
-      return advice ? [needOf("warn", advice.says, advice.helps)] : [];
-    }),
+    ...advicesTo(week.customers, ADVICE_DAYS, plans).map(({ says, helps }) => needOf("warn", says, helps)),
     ...expiring.keys.map(expiryNeed),
     ...more(
       expiring.next,
@@ -140,26 +137,19 @@ function receiverNeeds(receiver: ReceiverView | null): Need[] {
 function banNeed(ban: ListedBan, mayOnlyRead: boolean | undefined): Need {
   const says = (
     <>
-      <BannedKey ban={ban} /> of <Owner name={ban.owner} /> is banned, which ends{" "}
+      <BannedKey ban={ban} /> of <Customer of={ban.customer} /> is banned, which ends{" "}
       <Relative iso={ban.endsAt} />: <BanReason ban={ban} />
     </>
   );
   return needOf("bad", says, !mayOnlyRead && <LiftForm ban={ban} />);
 }
 
-function nearNeed({
-  keyId,
-  keyName,
-  ownerName,
-  ownerEmail,
-  percent,
-  limits,
-}: KeyUsageView): Need | undefined {
+function nearNeed({ keyId, keyName, customer, percent, limits }: KeyUsageView): Need | undefined {
   if (percent < NEAR_LIMIT_PERCENT) return undefined;
   const isReached = percent >= 100;
   const says = (
     <>
-      <a href={`/console/keys/${keyId}`}>{keyName}</a> of <Owner name={ownerName ?? ownerEmail} />{" "}
+      <a href={`/console/keys/${keyId}`}>{keyName}</a> of <Customer of={customer} />{" "}
       {isReached ? "has reached its limit of the day" : `has used ${percent} % of its day`}:{" "}
       {formatNumber(limits.requestsPerDay)} requests.
     </>
@@ -171,10 +161,10 @@ function nearNeed({
   );
 }
 
-function expiryNeed({ id, name, ownerName, ownerEmail, expiresAt }: KeyView): Need {
+function expiryNeed({ id, name, customer, expiresAt }: KeyView): Need {
   const says = (
     <>
-      <a href={`/console/keys/${id}`}>{name}</a> of <Owner name={ownerName ?? ownerEmail} /> expires{" "}
+      <a href={`/console/keys/${id}`}>{name}</a> of <Customer of={customer} /> expires{" "}
       {expiresAt !== null && <Relative iso={expiresAt} />}.
     </>
   );

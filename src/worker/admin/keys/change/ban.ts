@@ -28,13 +28,14 @@ import { type KeyRow, keyTarget, requireKey } from "../sql.ts";
 /** The change of a ban. `ban` replaces the live bans of the key, or there is none then. */
 function banTo({ env, author, id: keyId }: Pick<ChangeInput, "env" | "author" | "id">, ban: NewBan | null) {
   const alert = ban === null ? alertOfLift(author) : alertOfSet(ban, author.actor);
+  const customerId = sql`(select customer_id from api_keys where id = ${keyId})`;
   return {
     call: ban === null ? "bans.lift" : "bans.set",
     before: selectLiveBanSummary(keyId, author.at),
     after: ban && { ban: ban.id, cause: ban.cause, reason: ban.reason, endsAt: rfc3339(ban.endsAt) },
     statements: (made: Made) => [
       ...replaceLiveBans(keyId, ban, author, made),
-      ...(ban === null ? [] : [insertRow(bans, ban)]),
+      ...(ban === null ? [] : [insertRow(bans, { ...ban, customerId })]),
       ...alertStatements(env, keyId, alert),
     ],
   } as const satisfies ChangeOfRows;
@@ -94,7 +95,7 @@ export async function previewBan(input: ChangeInput<v.InferOutput<typeof banRequ
   const isReported = await reportNow(env, await requireKey(db, id));
   const key = await requireKey(db, id); // the report may have begun a ban
   const range = lastHours(2);
-  const { admitted, refused, refusedWhileBanned } = sumOf(await listHours(db, id, range));
+  const { admitted, refused, refusedWhileBanned } = sumOf(await listHours(db, { ...range, key: id }));
   const sent = counted(admitted + refused + refusedWhileBanned, "request");
   const reported = isReported
     ? ""

@@ -1,19 +1,22 @@
 /** Creates keys. */
+import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Author } from "../../../context.ts";
+import { openDatabase } from "../../../db/database.ts";
 import { apiKeys, keySecrets } from "../../../db/schema.ts";
 import { conflict } from "../../../platform/errors.ts";
 import { logEvent } from "../../../platform/log.ts";
 import { sentenceOf } from "../../../text/says.ts";
-import { foldCase, foldForSearch } from "../../../text/text.ts";
+import { foldForSearch } from "../../../text/text.ts";
 import { rfc3339OrNull } from "../../../text/time.ts";
 import { type ChangeInput, create, insertRow, versionOf } from "../../change.ts";
+import { type NamedCustomer, nameCustomer } from "../../customers/change/name.ts";
 import type { LimitChanges } from "../../plans/sql.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { limitsRefusal } from "../../refusal-sql.ts";
 import { mintSecret, newKeyId } from "../mint.ts";
 import { KEYS_SAY } from "../says.ts";
-import type { issuedKey, newKey } from "../schema.ts";
+import type { issuedKey, KeyView, newKey } from "../schema.ts";
 import { keyTarget } from "../sql.ts";
 
 export type KeyChanges = Partial<typeof apiKeys.$inferInsert>;
@@ -23,18 +26,25 @@ export async function issueKey(
 ): Promise<v.InferOutput<typeof issuedKey>> {
   const { env, author, body } = input;
   const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
-  const { ownerName = null, ownerEmail = null, note = null, location = null, mayCancel } = body;
+  const { note = null, location = null, mayCancel } = body;
   const limits = { requestsPerMinute, requestsPerDay };
-  const fields = { name, ownerName, ownerEmail, note, plan, ...limits, mayCancel, expiresAt, location };
+  const fields = { name, note, plan, ...limits, mayCancel, expiresAt, location };
+  const customer = await nameCustomer(openDatabase(env.DB), author, body.customer ?? null);
   const id = body.id ?? newKeyId();
   const { key, row } = await mintSecret(env, { id, location }, author.at);
   const created = await create(input, keyTarget(id, author.at), {
     call: "keys.create",
-    after: { ...toAuditFields(fields), hint: row.hint },
-    refused: limitsRefusal(plan, requestsPerMinute, requestsPerDay),
+    after: withCustomer({ ...toAuditFields(fields), hint: row.hint }, customer),
+    refused: sql`coalesce(${limitsRefusal(plan, requestsPerMinute, requestsPerDay)}, ${customer.refused})`,
     statements: (made) => [
+      ...customer.statements(made),
       insertRow(apiKeys, {
-        ...{ ...fields, ...foldedOf(fields), id },
+        ...{
+          ...fields,
+          ...foldedOf(fields),
+          id,
+          customerId: sql`(select after ->> 'customer' from ${made})`,
+        },
         ...{ createdAt: author.at, version: versionOf(made) },
       }),
       insertRow(keySecrets, row),
@@ -47,18 +57,29 @@ export async function issueKey(
   const { now, entry } = created;
   // The entry has the limits of its own that the key has, and the sentence says the limits in force.
   const says = KEYS_SAY["keys.create"]({}, { ...entry.after, limits: now.limits });
-  return { ...now, says: sentenceOf(`${name} (${id})`, says), key };
+  const isNew = createdFor(now, customer);
+  return { ...now, ...isNew, says: sentenceOf(`${name} (${id})`, says) + isNew.says, key };
 }
 
-type Texts = Pick<KeyChanges, "name" | "ownerName" | "ownerEmail" | "note">;
+/** Adds the id of the customer, which only the transaction knows, for the audit log. */
+export function withCustomer(fields: Readonly<Record<string, unknown>>, { id }: NamedCustomer): SQL {
+  return sql`json_set(${JSON.stringify(fields)}, '$.customer', ${id})`;
+}
+
+/** What an answer says besides if the change has created the customer. */
+export function createdFor({ customer }: KeyView, named: NamedCustomer | undefined) {
+  if (customer === null || customer.id !== named?.newId) return { says: "" };
+  return { customerCreated: true as const, says: ` ${customer.name} is a new customer.` };
+}
+
+type Texts = Pick<KeyChanges, "name" | "note">;
 
 /** The texts of which a key has folded ones, too. */
-export const FOLDED: readonly string[] = ["name", "ownerName", "ownerEmail", "note"];
+export const FOLDED: readonly string[] = ["name", "note"];
 
-/** Returns the columns that a search and the sums of an owner compare. */
-export function foldedOf({ name, ownerName, ownerEmail, note }: Texts): KeyChanges {
-  const search = [name, ownerName, ownerEmail, note].map((text) => foldForSearch(text ?? "")).join("\n");
-  return { search, ownerKey: foldCase(ownerName ?? ownerEmail ?? "") };
+/** Returns the column that a search compares. */
+export function foldedOf({ name, note }: Texts): KeyChanges {
+  return { search: [name, note].map((text) => foldForSearch(text ?? "")).join("\n") };
 }
 
 /** Logs the limits of a key that override the limits of its plan. */

@@ -24,10 +24,11 @@ function timeIn(made: Made, member: string): SQL {
 /**
  * The old secrets expire after the grace, or at their own earlier end. Without a version, this expects the
  * version that it reads, so that one of several rotations at once succeeds: each would end the secrets of the
- * others.
+ * others. `refused` is SQL: a further reason why the key cannot be rotated.
  */
 export async function rotateKey(
   input: ChangeInput<v.InferOutput<typeof rotation>>,
+  refused: SQL = sql`null`,
 ): Promise<v.InferOutput<typeof rotatedKey>> {
   const { env, author, id, body } = input;
   const before = await requireKey(openDatabase(env.DB), id);
@@ -39,7 +40,7 @@ export async function rotateKey(
     call: "keys.rotate",
     before: ["hints"],
     after: sql`json_object('hint', ${row.hint}, 'oldSecretsExpireAt', ${auditedEnd})`,
-    refused: sql`coalesce(${REVOKED}, iif(expires_at <= ${author.at}, 'has expired and cannot be rotated', null))`,
+    refused: sql`coalesce(${refused}, ${REVOKED}, iif(expires_at <= ${author.at}, 'has expired and cannot be rotated', null))`,
     statements: (made) => {
       const end = timeIn(made, "oldSecretsExpireAt");
       return [

@@ -1,9 +1,9 @@
-/** Makes a change of several keys: those with these ids, or all keys of an owner. */
+/** Makes a change of several keys: those with these ids, or all keys of a customer. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
+import { idOfCustomer } from "../../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../../db/database.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
-import { foldCase } from "../../../text/text.ts";
 import type { Input } from "../../call.ts";
 import { type ChangeOfRows, makeEach, saysOfEntry, sentencesOf, whyKept } from "../../change.ts";
 import type { dryRun } from "../../http/schemas.ts";
@@ -56,15 +56,15 @@ export async function changeSeveral(
 
 const IDS_SHOWN = 5;
 
-async function chosenIds(db: Database, { ids, owner }: Selection): Promise<readonly string[]> {
-  if ((ids === undefined) === (owner === undefined)) {
-    const reason = "exactly one of ids and owner is required";
-    throw invalidMembers({ member: "ids", reason }, { member: "owner", reason });
+async function chosenIds(db: Database, { ids, customer }: Selection): Promise<readonly string[]> {
+  if ((ids === undefined) === (customer === undefined)) {
+    const reason = "exactly one of ids and customer is required";
+    throw invalidMembers({ member: "ids", reason }, { member: "customer", reason });
   }
   const isChosen =
-    owner === undefined
+    customer === undefined
       ? sql`id in (select value from json_each(${JSON.stringify(ids)}))`
-      : sql`owner_key = ${foldCase(owner)}`;
+      : sql`customer_id = ${idOfCustomer(customer)}`;
   const rows = await db.all<{ id: string }>(
     sql`select id from api_keys where ${isChosen} order by name, id limit ${MAX_KEYS_AT_ONCE + 1}`,
   );
@@ -76,8 +76,8 @@ async function chosenIds(db: Database, { ids, owner }: Selection): Promise<reado
     const reason = `no key has the id ${missing.slice(0, IDS_SHOWN).join(", ")}${rest}`;
     throw invalidMembers({ member: "ids", reason });
   }
-  if (chosen.length === 0) throw invalidMembers({ member: "owner", reason: "no key has this owner" });
+  if (chosen.length === 0) throw invalidMembers({ member: "customer", reason: "no key has this customer" });
   if (chosen.length <= MAX_KEYS_AT_ONCE) return chosen;
   const reason = `has more than ${MAX_KEYS_AT_ONCE} keys: give up to ${MAX_KEYS_AT_ONCE} ids`;
-  throw invalidMembers({ member: "owner", reason });
+  throw invalidMembers({ member: "customer", reason });
 }

@@ -6,11 +6,20 @@ import { invalidRequest } from "../../../platform/errors.ts";
 import { planName } from "../../../text/format.ts";
 import { listOf } from "../../../text/says.ts";
 import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../../change.ts";
+import { nameCustomer } from "../../customers/change/name.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { keyRefusal } from "../../refusal-sql.ts";
+import { reportNow } from "../../usage/service.ts";
 import type { ChangedKeys, KeyView, keySelection, keyUpdate, planOfKeys, updatedKey } from "../schema.ts";
 import { KEYS, keyTarget, requireKey } from "../sql.ts";
-import { foldedOf, type KeyChanges, logOwnLimits, toAuditFields } from "./create.ts";
+import {
+  createdFor,
+  foldedOf,
+  type KeyChanges,
+  logOwnLimits,
+  toAuditFields,
+  withCustomer,
+} from "./create.ts";
 import { changeSeveral, type SeveralInput } from "./several.ts";
 
 type UpdatedKey = v.InferOutput<typeof updatedKey>;
@@ -23,29 +32,44 @@ export function keyUpdateTo(names: readonly string[], after: unknown, folded: Ke
     before: names,
     after,
     refused: keyRefusal(after instanceof SQL ? after : sql`${JSON.stringify(after)}`),
-    statements: (made) => [updateRows(KEYS, made, names, folded)],
+    statements: (made) => [
+      updateRows(KEYS, made, names, {
+        ...folded,
+        ...(names.includes("customer") && { customerId: sql`made.after ->> 'customer'` }),
+      }),
+    ],
   } as const satisfies ChangeOfRows;
 }
 
 export async function updateKey(input: ChangeInput<v.InferOutput<typeof keyUpdate>>): Promise<UpdatedKey> {
   const { env, author, id, body } = input;
-  const { disabled, ...fields } = body;
+  const { disabled, customer: named, ...fields } = body;
   const status = disabled === undefined ? undefined : disabled ? "disabled" : "active";
   const members = Object.entries({ ...fields, status }).filter(([, value]) => value !== undefined);
-  if (members.length === 0) throw invalidRequest("This changes nothing.");
+  if (members.length === 0 && named === undefined) throw invalidRequest("This changes nothing.");
   const changes: KeyChanges = Object.fromEntries(members);
-  const before = await requireKey(openDatabase(env.DB), id);
+  const db = openDatabase(env.DB);
+  const before = await requireKey(db, id);
+  const customer = named === undefined ? undefined : await nameCustomer(db, author, named);
+  // The limiter may have requests of today to report. They belong to the customer and the plan of before.
+  if (customer !== undefined || body.plan !== undefined) await reportNow(env, before).catch(() => false);
+  const names = [...(customer ? ["customer"] : []), ...Object.keys(changes)];
+  const after = customer ? withCustomer(toAuditFields(changes), customer) : toAuditFields(changes);
+  const change = keyUpdateTo(names, after, foldedOf({ ...before, ...changes }));
   const { now, entry, says } = await make(input, keyTarget(id, author.at), {
-    ...keyUpdateTo(Object.keys(changes), toAuditFields(changes), foldedOf({ ...before, ...changes })),
+    ...change,
+    refused: sql`coalesce(${change.refused}, ${customer?.refused ?? sql`null`})`,
+    statements: (made) => [...(customer?.statements(made) ?? []), ...change.statements(made)],
     // The folded texts are of the key as it was read. After another change of a text, this one begins again.
     // The version ends the repetition: text that is not UTF-8 equals nothing that was read.
-    keeps: sql`iif(version = ${before.version} or (name, owner_name, owner_email, note)
-      is (${before.name}, ${before.ownerName}, ${before.ownerEmail}, ${before.note}), null, 'has other texts')`,
+    keeps: sql`iif(version = ${before.version} or (name, note) is (${before.name}, ${before.note}), null, 'has other texts')`,
   });
   if (entry === undefined) return updateKey(input);
   logOwnLimits(id, changes, author);
   const effective = await refreshAtOnce(env, { key: id });
-  return { ...now, effective, says: says(effective) + (body.plan === undefined ? "" : keptLimits(now)) };
+  const isNew = createdFor(now, customer);
+  const kept = body.plan === undefined ? "" : keptLimits(now);
+  return { ...now, ...isNew, effective, says: says(effective) + isNew.says + kept };
 }
 
 /** Limits that a key has beside its plan's go on, which an operator who changes the plan may not expect. */

@@ -1,7 +1,7 @@
 /** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
 import type { AuditView } from "../../../admin/audit/schema.ts";
-import { saysOf } from "../../../admin/says.ts";
+import { saysOf, withNames } from "../../../admin/says.ts";
 import { planName } from "../../../text/format.ts";
 import { type Members, membersOf, memberText, textOf, wordsOf } from "../../../text/says.ts";
 import { addressOf } from "../../kit/forms.ts";
@@ -82,8 +82,8 @@ function Differences({ deed }: { readonly deed: Deed }) {
 }
 
 /** Leaves out members without a value on both sides. A side that the entry lacks is undefined. */
-function differencesOf({ before, after }: AuditView): readonly Difference[] {
-  const [was, is] = [membersOf(before), membersOf(after)];
+function differencesOf({ before, after, names: customers }: AuditView): readonly Difference[] {
+  const [was, is] = [withNames(before, customers), withNames(after, customers)];
   if (Array.isArray(is.statuses))
     return is.statuses.map(membersOf).map(({ id, from, to }) => [`order ${textOf(id)}`, from, to]);
   const names = [...new Set([...Object.keys(was), ...Object.keys(is)])];
@@ -102,6 +102,8 @@ function subjectOf(deed: Deed): Child {
   const link = linkOf(entry);
   if (call === "audit.undo") return `the load of ${textOf(membersOf(entry.after).file ?? "orders")}`;
   if (object === noun) return noun === "keys" ? "all keys" : noun;
+  // A customer who was merged is gone.
+  if (link === null && noun === "customers") return textOf(membersOf(entry.before).name ?? object);
   if (link === null) return noun === "plans" ? `plan ${planName(object)}` : object;
   if (deed.length === 1) return noun === "orders" ? ["order ", link] : link;
   // Without a count, as the next page can have more of them.
@@ -114,7 +116,8 @@ function linkOf({ call, object, objectName }: AuditView): Child {
   const [noun = ""] = call.split(".");
   if (object === noun || call === "audit.undo" || noun === "links" || noun === "plans") return null;
   if (noun === "orders") return <a href={`/console/orders/${object}`}>{object}</a>;
-  return <a href={`/console/keys/${object}`}>{objectName ?? object}</a>;
+  if (noun === "customers" && objectName === null) return null;
+  return <a href={`/console/${noun === "customers" ? noun : "keys"}/${object}`}>{objectName ?? object}</a>;
 }
 
 /** Adds up the figures of the batches of a file. */

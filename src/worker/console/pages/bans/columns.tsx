@@ -2,7 +2,7 @@
 
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { counted } from "../../../text/format.ts";
-import { Basis, type Column, Owner, Relative, Submit, Term, Time } from "../../kit/ui.tsx";
+import { Basis, type Column, Customer, Relative, Submit, Term, Time } from "../../kit/ui.tsx";
 
 type OfBan = { readonly ban: ListedBan };
 
@@ -27,7 +27,7 @@ export function LiftForm({ ban: { keyId, keyVersion, live } }: OfBan) {
 
 export const BAN_COLUMNS = {
   key: { name: "Key", cell: (ban) => <BannedKey ban={ban} /> },
-  owner: { name: "Owner", isClear: true, cell: ({ owner }) => <Owner name={owner} /> },
+  customer: { name: "Customer", isClear: true, cell: ({ customer }) => <Customer of={customer} /> },
   why: { name: "Why", isClear: true, cell: (ban) => <BanReason ban={ban} /> },
   began: { name: "Began", isClear: true, cell: (ban) => <Time iso={ban.startedAt} /> },
   ends: {

@@ -30,7 +30,7 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
         c={c}
         schema={banQuery}
         // Nobody types the id of a key, but a link may have it.
-        names={query.key ? ["key", "owner"] : ["owner"]}
+        names={query.key ? ["key", "customer"] : ["customer"]}
         texts={shown}
         presets={Object.entries(TABS).map(([each, name]) => [
           name,
@@ -55,8 +55,8 @@ export const banPages = new Hono<AppEnv>().get("/", async (c) => {
   );
 });
 
-const { key, owner, why, began, ends } = BAN_COLUMNS;
-const COLUMNS = [key, owner, why, began, ends];
+const { key, customer, why, began, ends } = BAN_COLUMNS;
+const COLUMNS = [key, customer, why, began, ends];
 
 const LIFT: Column<ListedBan> = { name: "Action", isClear: true, cell: (ban) => <LiftForm ban={ban} /> };
 

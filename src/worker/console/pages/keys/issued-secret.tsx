@@ -16,12 +16,12 @@ type Issued = {
   readonly made: IssuedKey;
   /** When the secrets before this one end. Undefined: there are none. */
   readonly oldSecretsEnd?: string | undefined;
-  /** The form of another key for the owner. */
+  /** The form of another key for the customer. */
   readonly next?: Child;
 };
 
 export function secretPage(c: ConsoleContext, { title, made, oldSecretsEnd, next }: Issued) {
-  const { id, name, key, ownerName } = made;
+  const { id, name, key, customer } = made;
   const oldOnesWork = oldSecretsEnd !== undefined && Date.parse(oldSecretsEnd) > Date.now();
   return page(
     c,
@@ -53,7 +53,7 @@ export function secretPage(c: ConsoleContext, { title, made, oldSecretsEnd, next
       </section>
       {next !== undefined && (
         <section>
-          <h2>Another key{ownerName !== null && ` for ${ownerName}`}</h2>
+          <h2>Another key{customer !== null && ` for ${customer.name}`}</h2>
           {next}
         </section>
       )}
@@ -61,7 +61,7 @@ export function secretPage(c: ConsoleContext, { title, made, oldSecretsEnd, next
   );
 }
 
-/** What the owner must know to use the secret. */
+/** What the customer must know to use the secret. */
 function letterAbout(
   { name, limits, mayCancel, expiresAt }: IssuedKey,
   origin: string,

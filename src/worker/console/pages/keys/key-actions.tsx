@@ -24,8 +24,8 @@ export type ShownKey = {
   readonly key: KeyView;
   readonly isBanned: boolean;
   readonly plans: readonly PlanView[];
-  /** Owners who have keys, for the form that changes the owner. */
-  readonly owners: readonly string[];
+  /** The names of customers, for the form that changes the customer. */
+  readonly customers: readonly string[];
 };
 
 export type ChangedKey = { readonly version: number; readonly effective: Effective };
@@ -61,10 +61,10 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   edit: {
     call: keyCalls.update,
     title: "Change key",
-    texts: ({ key }) => textsOf(keyUpdate, key),
+    texts: ({ key }) => textsOf(keyUpdate, { ...key, customer: key.customer?.name ?? null }),
     sendsChanges: true,
-    form: ({ plans, owners }, texts, failure) => (
-      <KeyFields texts={texts} plans={plans} owners={owners} failure={failure} />
+    form: ({ plans, customers }, texts, failure) => (
+      <KeyFields texts={texts} plans={plans} customers={customers} failure={failure} />
     ),
   },
   limit: {

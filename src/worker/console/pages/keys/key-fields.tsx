@@ -11,7 +11,7 @@ import type { FormTexts } from "../../kit/members.ts";
 
 const MEMBERS = [
   "name",
-  ["ownerName", "ownerEmail"],
+  "customer",
   "plan",
   ["requestsPerMinute", "requestsPerDay"],
   "mayCancel",
@@ -43,8 +43,8 @@ const OWN_LIMIT_HINT = (
 export type KeyFieldsProps = {
   readonly texts: FormTexts;
   readonly plans: readonly PlanView[];
-  /** Owners who have keys. */
-  readonly owners: readonly string[];
+  /** The names of customers. */
+  readonly customers: readonly string[];
   readonly isNew?: boolean;
   readonly isFocused?: boolean;
   readonly failure: Failure | undefined;
@@ -53,7 +53,7 @@ export type KeyFieldsProps = {
 export function KeyFields({
   texts,
   plans,
-  owners,
+  customers,
   isNew = false,
   isFocused = false,
   failure,
@@ -68,7 +68,7 @@ export function KeyFields({
     attributes: { "aria-required": demanded.includes(name) ? "true" : undefined },
   });
   const own = {
-    ownerName: { suggestions: owners },
+    customer: { suggestions: customers, hint: "A new name makes a new customer." },
     plan: {
       choices: Object.fromEntries(plans.map((plan) => [plan.id, `${planName(plan.id)} (${limitsOf(plan)})`])),
       attributes: { "data-demands": JSON.stringify(demands) },

@@ -28,18 +28,19 @@ import {
   Basis,
   type Column,
   Copy,
+  Customer,
   Day,
   Definitions,
   Gauge,
   MailTo,
   Notice,
-  Owner,
   Relative,
   Submit,
   Table,
   Time,
 } from "../../kit/ui.tsx";
 import { Entry } from "../audit/entry.tsx";
+import { knownCustomers } from "../customers/known-customers.ts";
 import { secretPage } from "./issued-secret.tsx";
 import {
   ACTIONS,
@@ -52,7 +53,6 @@ import {
 } from "./key-actions.tsx";
 import { REGIONS } from "./key-fields.tsx";
 import { Problems } from "./key-problems.tsx";
-import { knownOwners } from "./known-owners.ts";
 
 const EVENTS_SHOWN = 5;
 const MINUTES_SHOWN = 10;
@@ -93,17 +93,17 @@ async function showKey(c: KeyContext, failure?: Failure) {
   const shownRange = rangeIn(c, "24h");
   const open = failure?.action ?? c.req.param("action");
   const limit = String(EVENTS_SHOWN);
-  const [changes, bans, { rows: hours }, usage, { plans }, owners] = await Promise.all([
+  const [changes, bans, { rows: hours }, usage, { plans }, customers] = await Promise.all([
     ask(c, auditCalls.list, { object: id, limit }),
     ask(c, banCalls.list, { key: id, limit }),
     ask(c, keyCalls.usage, { by: "hour", from: "7d" }, id),
     ask(c, keyCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
     planCalls.list.run(inputOf(c, {})),
-    open === "edit" ? knownOwners(c) : [],
+    open === "edit" ? knownCustomers(c) : [],
   ]);
   const minutes = hours.flatMap((hour) => ("refusedMinutes" in hour ? hour.refusedMinutes : []));
   const isBanned = live?.ban != null || key.bannedUntil !== null;
-  const shown: ShownKey = { key, isBanned, plans, owners };
+  const shown: ShownKey = { key, isBanned, plans, customers };
   return page(
     c,
     {
@@ -240,8 +240,8 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
             <code id="key-id">{key.id}</code> <Copy of="key-id" isSmall />
           </>,
         ],
-        ["Owner", <Owner name={key.ownerName ?? key.ownerEmail} />],
-        ...(key.ownerEmail ? [["E-mail", <MailTo address={key.ownerEmail} />] as const] : []),
+        ["Customer", <Customer of={key.customer} />],
+        ...(key.customer?.email ? [["E-mail", <MailTo address={key.customer.email} />] as const] : []),
         ["Plan", planName(key.plan)],
         ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],

@@ -24,17 +24,17 @@ import {
   Badge,
   type Column,
   CreateKey,
+  Customer,
   Day,
   NONE,
   Notice,
-  Owner,
   Relative,
   Submit,
   Table,
 } from "../../kit/ui.tsx";
+import { knownCustomers } from "../customers/known-customers.ts";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
-import { knownOwners } from "./known-owners.ts";
 import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
 
 const PATH = "/console/keys";
@@ -43,7 +43,7 @@ const SPARKLINE_DAYS = 14;
 /** The filters are a part of the address, which can be logged. */
 const NO_SECRET = {
   pattern: "(?!.*so[kl]_[0-9A-Za-z]{8}).*",
-  placeholder: "name, owner …",
+  placeholder: "name, customer …",
   title: "Or the last four of a secret. Paste a whole secret into the search field of the bar.",
 };
 
@@ -62,8 +62,7 @@ export const keyListPages = new Hono<AppEnv>()
     answerForm(c, "create", createPage, async (typed) => {
       const choices = await choicesOf(c); // before the secret exists, which a failure would lose
       const made = await sendForm(c, keyCalls.create, typed);
-      const { ownerName, ownerEmail, plan } = made;
-      const texts = { ownerName: ownerName ?? "", ownerEmail: ownerEmail ?? "", plan };
+      const texts = { customer: made.customer?.name ?? "", plan: made.plan };
       const next = <CreateForm id={newKeyId()} texts={texts} {...choices} />;
       return secretPage(c, { title: "Key created", made, next });
     }),
@@ -153,10 +152,10 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
   );
 }
 
-/** A link may fill in the owner and the plan of a new key. */
+/** A link may fill in the customer and the plan of a new key. */
 function linkedIn(c: ConsoleContext): FormTexts {
-  const { ownerName = "", ownerEmail = "", plan = "free" } = c.req.query();
-  return { ownerName, ownerEmail, plan };
+  const { customer = "", plan = "free" } = c.req.query();
+  return { customer, plan };
 }
 
 async function createPage(c: ConsoleContext, failure?: Failure) {
@@ -171,8 +170,8 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
 }
 
 async function choicesOf(c: ConsoleContext) {
-  const [{ plans }, owners] = await Promise.all([planCalls.list.run(inputOf(c, {})), knownOwners(c)]);
-  return { plans, owners };
+  const [{ plans }, customers] = await Promise.all([planCalls.list.run(inputOf(c, {})), knownCustomers(c)]);
+  return { plans, customers };
 }
 
 type NewKey = Omit<KeyFieldsProps, "isNew" | "failure"> & {
@@ -200,11 +199,11 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
   return [
     { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
     {
-      name: "Owner",
+      name: "Customer",
       isClear: true,
-      saysNothing: ({ ownerName, ownerEmail }) => ownerName === null && ownerEmail === null,
-      sort: by("owner"),
-      cell: (key) => <Owner name={key.ownerName ?? key.ownerEmail} />,
+      saysNothing: ({ customer }) => customer === null,
+      sort: by("customer"),
+      cell: ({ customer }) => <Customer of={customer} />,
     },
     {
       name: "Status",

@@ -48,19 +48,19 @@ type Made = {
 
 /** A form without an action is sent to the address of its page. */
 type TickFormProps = PropsWithChildren<{
-  /** Without a tick, the buttons are for all keys of this owner. */
-  readonly owner?: string;
+  /** Without a tick, the buttons are for all keys of this customer. */
+  readonly customer?: string;
   /** Whether other pages of the list have keys, too. */
   readonly hasMore?: boolean;
 }>;
 
-export function TickForm({ owner, hasMore = false, children }: TickFormProps) {
+export function TickForm({ customer, hasMore = false, children }: TickFormProps) {
   return (
-    <form method="post" class="ticks" data-noun="key" data-all={owner}>
-      {owner !== undefined && <input type="hidden" name="owner" value={owner} />}
+    <form method="post" class="ticks" data-noun="key" data-all={customer}>
+      {customer !== undefined && <input type="hidden" name="customer" value={customer} />}
       <div class="tick-bar row">
-        <span data-ticked="With" data-none={owner === undefined ? undefined : "With all keys"}>
-          With ticked keys{owner !== undefined && ", or all"}
+        <span data-ticked="With" data-none={customer === undefined ? undefined : "With all keys"}>
+          With ticked keys{customer !== undefined && ", or all"}
         </span>
         <Button name="disable" />
         <Button name="enable" />
@@ -118,13 +118,13 @@ export function changeSeveral<C extends ConsoleContext>(
     c,
     "several",
     (_, failure) => pageWith(c, { failure }),
-    async ({ change: name = "", plan = "", owner, all, apply }) => {
+    async ({ change: name = "", plan = "", customer, all, apply }) => {
       const several = changeOf(name);
       if (several === undefined) throw invalidRequest("Choose what to change.");
       if (name === "plan" && plan === "") throw invalidRequest("Choose the plan.");
       const ids = all === undefined ? (await receiveForm(c)).getAll("ids") : await findMatching();
-      if (ids.length === 0 && owner === undefined) throw invalidRequest("Tick the keys to change.");
-      const selected = ids.length === 0 ? { owner } : { ids };
+      if (ids.length === 0 && customer === undefined) throw invalidRequest("Tick the keys to change.");
+      const selected = ids.length === 0 ? { customer } : { ids };
       const change = name === "plan" ? { change: name, plan } : { change: name };
       const keys = await runOf(c, several.call, { ...selected, ...change }, apply === undefined);
       if (apply === undefined) return previewPage(c, several, change, keys);

@@ -1,30 +1,35 @@
-/** `/console/customers/{owner}` shows a customer's keys, usage, bans, contacts and notes. */
+/** `/console/customers/{id}` shows a customer: keys, use, bans, links and history, and what can be done to it. */
 import { type Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
+import { auditCalls } from "../../../admin/audit/calls.ts";
+import type { AuditView } from "../../../admin/audit/schema.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import type { ListedBan } from "../../../admin/bans/schema.ts";
+import { customerCalls } from "../../../admin/customers/calls.ts";
+import type { CustomerView } from "../../../admin/customers/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { inputOf } from "../../../admin/serve.ts";
+import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
-import { notFound } from "../../../platform/errors.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
-import { FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, ask } from "../../kit/forms.ts";
+import { Done } from "../../kit/done.tsx";
+import { answerForm, type Failure } from "../../kit/failure.tsx";
+import { addressOf, ask, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { previewOf } from "../../kit/preview.tsx";
 import {
   Badge,
   type Column,
   Count,
   CreateKey,
   customerAddress,
-  customerIn,
   Definitions,
   LinkButton,
   MailTo,
@@ -33,82 +38,108 @@ import {
   Table,
   Time,
 } from "../../kit/ui.tsx";
+import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
+import { CUSTOMER_ACTIONS, CustomerForm, CustomerLinks } from "./customer-actions.tsx";
+import { knownCustomers } from "./known-customers.ts";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;
 const BANS_SHOWN = 20;
+const ENTRIES_SHOWN = 10;
 
 const DAYS_OF_REFUSALS = 7;
 const REFUSED_KEYS_SHOWN = 3;
 
-type CustomerContext = Context<AppEnv, "/:owner">;
+type CustomerContext = Context<AppEnv, "/:id/:action?">;
 
 export const customerPages = new Hono<AppEnv>()
-  .get("/:owner", (c) => showCustomer(c))
-  .post("/:owner", (c: CustomerContext) => changeSeveral(c, showCustomer));
+  .get("/:id", (c) => showCustomer(c))
+  .post("/:id", (c: CustomerContext) => changeSeveral(c, showCustomer));
 
-async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
-  const owner = customerIn(c.req.param("owner"));
-  const since = { owner, from: `${DAYS - 1}d` };
+for (const [name, { call }] of Object.entries(CUSTOMER_ACTIONS)) {
+  const again = (c: CustomerContext, failure: Failure) => showCustomer(c, { failure });
+  customerPages
+    .get(`/:id/${name}`, (c: CustomerContext) => {
+      requireWriter(c.var);
+      return showCustomer(c, {}, name);
+    })
+    .post(`/:id/${name}`, (c: CustomerContext) =>
+      answerForm(c, name, again, async (typed) => {
+        const id = c.req.param("id");
+        const preview = await previewOf(c, call, typed, { id });
+        if (preview !== undefined) return preview;
+        const made = Object(await sendForm(c, call, typed, { id }));
+        const left: CustomerView = made.into ?? made; // a merge answers with the customer that is left
+        return c.redirect(doneAddress(customerAddress(left.id), name, left), 303);
+      }),
+    );
+}
+
+async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}, form?: string) {
+  const found = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
+  const { id, email, note, erasedAt } = found;
+  const since = { customer: id, from: `${DAYS - 1}d` };
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
-  const listed = { owner, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
-  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }] = await Promise.all([
-    asked.then(() => ask(c, keyCalls.list, listed)),
-    ask(c, banCalls.list, { owner, limit: String(BANS_SHOWN) }),
-    asked,
-    ask(c, usageCalls.list, { ...since, by: "day" }),
-    planCalls.list.run(inputOf(c, {})),
-  ]);
+  const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
+  const open = failure?.action ?? form;
+  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names] =
+    await Promise.all([
+      asked.then(() => ask(c, keyCalls.list, listed)),
+      ask(c, banCalls.list, { customer: id, limit: String(BANS_SHOWN) }),
+      asked,
+      ask(c, usageCalls.list, { ...since, by: "day" }),
+      planCalls.list.run(inputOf(c, {})),
+      ask(c, auditCalls.list, { object: id, limit: String(ENTRIES_SHOWN) }),
+      open === "merge" ? knownCustomers(c) : [],
+    ]);
   if (usage.by !== "key" || days.by !== "day") throw new Error("usage by another group");
-  const [first] = keys;
-  if (first === undefined && usage.rows.length === 0) throw notFound("No key has this owner.");
-  const name = first?.ownerName ?? first?.ownerEmail ?? owner;
   const [near] = usage.rows;
-  const advice = near && adviceTo({ ...near, owner: name }, DAYS, plans, keys);
+  const advice = near && adviceTo({ ...near, customer: found }, DAYS, plans, keys);
   const mostUsed = usage.rows.toSorted((a, b) => b.admitted - a.admitted).slice(0, MAX_KEYS_DRAWN);
   const drawn = await Promise.all(mostUsed.map((row) => daysOfKey(c, { ...since, key: row.keyId }, row)));
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
-  const emails = [...new Set(keys.flatMap(({ ownerEmail }) => ownerEmail ?? []))];
-  const notes = [...new Set(keys.flatMap(({ note }) => note ?? []))];
-  const mayChange = !c.var.mayOnlyRead && keys.some(({ status }) => status !== "revoked");
+  const mayChange = !c.var.mayOnlyRead && erasedAt === null;
+  const mayChangeKeys = mayChange && keys.some(({ status }) => status !== "revoked");
   const columns = keyColumns(used);
   const table = (
     <Table
       caption="Keys"
-      columns={mayChange ? withTicks(columns, failure) : columns}
+      columns={mayChangeKeys ? withTicks(columns, failure) : columns}
       rows={keys}
-      empty="The keys of this customer have other owners now."
+      empty="This customer has no key."
     />
   );
-  const newKey = { ownerName: first?.ownerName, ownerEmail: first?.ownerEmail };
   return page(
     c,
     {
-      title: name,
+      title: found.name,
       status: failure?.status ?? 200,
       actions: (
         <>
-          {!c.var.mayOnlyRead && first !== undefined && (
-            <CreateKey href={addressOf("/console/keys/new", newKey)} />
-          )}
-          <LinkButton href={`${customerAddress(owner)}/links`}>Links</LinkButton>
-          <LinkButton href={addressOf("/console/usage", { owner, from: daysBefore(DAYS - 1) })}>
+          {erasedAt !== null && <Badge status="erased" />}
+          {mayChange && <CreateKey href={addressOf("/console/keys/new", { customer: found.name })} />}
+          <LinkButton href={`${customerAddress(id)}/links`}>Links</LinkButton>
+          <LinkButton href={addressOf("/console/usage", { customer: id, from: daysBefore(DAYS - 1) })}>
             Usage
           </LinkButton>
+          {mayChange && <CustomerLinks id={id} open={open} />}
         </>
       ),
     },
     <>
-      <FailureNotice failure={failure} />
+      <CustomerDone c={c} customer={found} entries={audit} />
+      <CustomerForm customer={found} open={open} names={names} failure={failure} />
       <SeveralDone made={made} />
       <Definitions
         facts={[
-          ["E-mail", emails.length === 0 ? NONE : emails.map((address) => <MailTo address={address} />)],
-          ["Note", notes.length === 0 ? NONE : notes.join("\n")],
+          ["E-mail", email === null ? NONE : <MailTo address={email} />],
+          ["Note", note ?? NONE],
+          ["Id", <code>{id}</code>],
+          ...(erasedAt === null ? [] : [["Erased", <Time iso={erasedAt} />] as const]),
           ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
         ]}
       />
@@ -120,7 +151,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       <WhyRefused refused={await refusedOf(c, keys)} />
       <section>
         <h2>Keys</h2>
-        {mayChange ? <TickForm owner={owner}>{table}</TickForm> : table}
+        {mayChangeKeys ? <TickForm customer={id}>{table}</TickForm> : table}
         <p class="hint">
           The last {DAYS} days. <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} />
         </p>
@@ -147,8 +178,32 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
           <p class="hint">The last {BANS_SHOWN} bans. The page of a key has the others.</p>
         )}
       </section>
+      {audit.length > 0 && (
+        <section>
+          <h2>History</h2>
+          <ol class="feed">
+            {deedsIn(audit).map((deed) => (
+              <Entry deed={deed} when={<Time iso={deed[0].at} />} mayUndo={mayChange} />
+            ))}
+          </ol>
+        </section>
+      )}
     </>,
   );
+}
+
+type DoneProps = {
+  readonly c: CustomerContext;
+  readonly customer: CustomerView;
+  readonly entries: readonly AuditView[];
+};
+
+/** The entry of a merge is that of the customer who is gone. */
+function CustomerDone({ c, customer, entries }: DoneProps) {
+  if (isDone(c, "merge", customer)) return <Notice kind="good">The customer is merged into this one.</Notice>;
+  if (!Object.keys(CUSTOMER_ACTIONS).some((name) => isDone(c, name, customer))) return null;
+  const { name, version } = customer;
+  return <Done subject={name} version={version} entries={entries} mayUndo={!c.var.mayOnlyRead} />;
 }
 
 /** The days on which the key was this customer's. */

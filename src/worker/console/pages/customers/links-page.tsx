@@ -1,15 +1,17 @@
-/** `/console/customers/{owner}/links` makes, lists and revokes the links with which an owner sees the keys. */
-import { Hono } from "hono";
+/** `/console/customers/{id}/links` makes, lists and revokes the links with which a customer sees its keys. */
+import { type Context, Hono } from "hono";
+import { customerCalls } from "../../../admin/customers/calls.ts";
 import { linkCalls } from "../../../admin/links/calls.ts";
 import type { LinkView } from "../../../admin/links/schema.ts";
+import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { ask, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
-import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { page } from "../../kit/page.tsx";
 import {
   type Column,
+  Customer,
   customerAddress,
-  customerIn,
   Field,
   Notice,
   ShownOnce,
@@ -21,33 +23,37 @@ import {
 const DEFAULT_DAYS = "7";
 const SHOWN = "100";
 
+type LinksContext = Context<AppEnv, "/:id/links">;
+
 export const linkPages = new Hono<AppEnv>()
-  .get("/:owner/links", (c) => showLinks(c, customerIn(c.req.param("owner"))))
-  .post("/:owner/links", (c) => makeLink(c, customerIn(c.req.param("owner"))))
-  .get("/:owner/links/:id/revoke", (c) => c.redirect(pathOf(customerIn(c.req.param("owner")))))
-  .post("/:owner/links/:id/revoke", async (c) => {
-    const { owner, id } = c.req.param();
-    await sendForm(c, linkCalls.revoke, {}, { id });
-    return c.redirect(doneAddress(pathOf(customerIn(owner)), "revoked", { version: id }), 303);
+  .get("/:id/links", (c) => showLinks(c))
+  .post("/:id/links", (c) => makeLink(c))
+  .get("/:id/links/:link/revoke", (c) => c.redirect(pathOf(c.req.param("id"))))
+  .post("/:id/links/:link/revoke", async (c) => {
+    const { id, link } = c.req.param();
+    await sendForm(c, linkCalls.revoke, {}, { id: link });
+    return c.redirect(doneAddress(pathOf(id), "revoked", { version: link }), 303);
   });
 
-function pathOf(owner: string): string {
-  return `${customerAddress(owner)}/links`;
+function pathOf(customer: string): string {
+  return `${customerAddress(customer)}/links`;
 }
 
-async function showLinks(c: ConsoleContext, owner: string, failure?: Failure) {
-  const { links } = await ask(c, linkCalls.list, { owner, limit: SHOWN });
+async function showLinks(c: LinksContext, failure?: Failure) {
+  const customer = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
+  const { links } = await ask(c, linkCalls.list, { customer: customer.id, limit: SHOWN });
   const mayWrite = c.var.mayOnlyRead !== true;
   return page(
     c,
-    { title: `Links of ${owner}`, status: failure?.status ?? 200 },
+    { title: `Links of ${customer.name}`, status: failure?.status ?? 200 },
     <>
       {isDone(c, "revoked", { version: c.req.query("version") ?? "" }) && (
         <Notice kind="good">The link is revoked.</Notice>
       )}
       <p>
-        With a link, an owner sees keys, use, limits and bans, and can give a key a new secret. Nobody has to
-        sign in: whoever has the link can do this until it ends. <a href={customerAddress(owner)}>{owner}</a>
+        With a link, <Customer of={customer} /> sees keys, use, limits and bans, and can give a key a new
+        secret. Nobody has to sign in: whoever has the link can do this until it ends. With the last key all
+        links end.
       </p>
       {mayWrite && (
         <form method="post" class="panel">
@@ -64,7 +70,7 @@ async function showLinks(c: ConsoleContext, owner: string, failure?: Failure) {
       )}
       <Table
         caption="Links"
-        columns={mayWrite ? [...COLUMNS, revokeColumn(owner)] : COLUMNS}
+        columns={mayWrite ? [...COLUMNS, revokeColumn(customer.id)] : COLUMNS}
         rows={links}
         empty="No link can be used now."
       />
@@ -79,12 +85,12 @@ const COLUMNS: readonly Column<LinkView>[] = [
   { name: "Ends", cell: ({ endsAt }) => <Time iso={endsAt} /> },
 ];
 
-function revokeColumn(owner: string): Column<LinkView> {
+function revokeColumn(customer: string): Column<LinkView> {
   return {
     name: "Action",
     isClear: true,
     cell: ({ id }) => (
-      <form method="post" action={`${pathOf(owner)}/${id}/revoke`}>
+      <form method="post" action={`${pathOf(customer)}/${id}/revoke`}>
         <Submit tone="small">Revoke</Submit>
       </form>
     ),
@@ -92,23 +98,22 @@ function revokeColumn(owner: string): Column<LinkView> {
 }
 
 /** The page reads nothing that can fail, because the link cannot be shown again. */
-function makeLink(c: ConsoleContext, owner: string): Promise<Response> {
-  const again = (context: ConsoleContext, failure: Failure) => showLinks(context, owner, failure);
-  return answerForm(c, "link", again, async ({ days = "" }) => {
-    const made = await sendForm(c, linkCalls.create, { owner, days });
+function makeLink(c: LinksContext): Promise<Response> {
+  return answerForm(c, "link", showLinks, async ({ days = "" }) => {
+    const made = await sendForm(c, linkCalls.create, { customer: c.req.param("id"), days });
     return page(
       c,
-      { title: `A link for ${made.owner}` },
+      { title: `A link for ${made.customer.name}` },
       <>
         <Notice kind="good">
           <p>
-            <strong>The link is shown once.</strong> Send it to the owner, and to nobody else. It ends on{" "}
+            <strong>The link is shown once.</strong> Send it to the customer, and to nobody else. It ends on{" "}
             <Time iso={made.endsAt} />.
           </p>
           <ShownOnce text={made.link} />
         </Notice>
         <p>
-          <a href={pathOf(owner)}>All links of this owner</a>
+          <a href={pathOf(made.customer.id)}>All links of this customer</a>
         </p>
       </>,
     );

@@ -1,27 +1,31 @@
 /** Says what to sell to a customer. */
 import type { Child } from "hono/jsx";
+import type { ListedCustomer } from "../../../admin/customers/schema.ts";
+import type { ShownCustomer } from "../../../admin/http/answer-schemas.ts";
 import type { KeyView } from "../../../admin/keys/schema.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import { formatNumber, planName } from "../../../text/format.ts";
-import { Owner } from "../../kit/ui.tsx";
+import { Customer } from "../../kit/ui.tsx";
 
 /** A customer's key that comes closest to its limit of the day. */
 type Near = Pick<KeyUsageView, "keyId" | "keyName" | "plan" | "limits" | "daysNear"> & {
-  readonly owner: string | null;
+  readonly customer: ShownCustomer;
 };
+
+type Advice = { readonly says: Child; readonly helps: Child };
 
 /**
  * Returns advice if the key was near its limit on most days of a week or more. A larger plan does not help a
  * key that has a limit of its own. With `keys`, those of the customer, no plan is offered that the customer has.
  */
 export function adviceTo(
-  { owner, keyId, keyName, plan, limits, daysNear }: Near,
+  { customer, keyId, keyName, plan, limits, daysNear }: Near,
   days: number,
   plans: readonly PlanView[],
   keys: readonly KeyView[] = [],
-): { readonly says: Child; readonly helps: Child } | undefined {
-  if (owner === null || days < 7 || 2 * daysNear <= days) return undefined;
+): Advice | undefined {
+  if (days < 7 || 2 * daysNear <= days) return undefined;
   const perDay = limits.requestsPerDay;
   const isOfPlan = plans.some(({ id, requestsPerDay }) => id === plan && requestsPerDay === perDay);
   const [next] = plans
@@ -31,7 +35,7 @@ export function adviceTo(
   return {
     says: (
       <>
-        <Owner name={owner} />: {formatNumber(perDay)} requests a day are too few for{" "}
+        <Customer of={customer} />: {formatNumber(perDay)} requests a day are too few for{" "}
         <a href={`/console/keys/${keyId}`}>{keyName}</a>, which used 80 % or more on {daysNear} of {days}{" "}
         days.
       </>
@@ -48,13 +52,13 @@ export function adviceTo(
   };
 }
 
-/** As advice of a list by owner. */
-export function nearestOf(row: {
-  readonly owner: string | null;
-  readonly plan: string;
-  readonly daysNear: number;
-  readonly nearest: Pick<KeyUsageView, "keyId" | "keyName" | "limits">;
-}): Near {
-  const { owner, plan, daysNear, nearest } = row;
-  return { ...nearest, owner, plan, daysNear };
+/** The advice to each customer of a list. */
+export function advicesTo(
+  customers: readonly ListedCustomer[],
+  days: number,
+  plans: readonly PlanView[],
+): Advice[] {
+  return customers.flatMap(({ usage: { nearest, daysNear }, ...customer }) =>
+    nearest === null ? [] : (adviceTo({ ...nearest, daysNear, customer }, days, plans) ?? []),
+  );
 }

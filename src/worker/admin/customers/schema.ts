@@ -1,0 +1,62 @@
+/** Bodies, queries and answers of `/admin/customers`. */
+import * as v from "valibot";
+import { CUSTOMER_SORTS, PLAN_IDS } from "../../db/values.ts";
+import { isCustomerId } from "../../key/key.ts";
+import { count, dateTime, described, next, says, shownCustomer, version } from "../http/answer-schemas.ts";
+import { format, oneOf, paging, range } from "../http/schemas.ts";
+import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
+import { answered, unreachable, usageOfKeys } from "../usage/schema.ts";
+
+const name = v.pipe(
+  shortText(100),
+  v.check((text) => !isCustomerId(text), "must not look like the id of a customer"),
+  v.description("In any case, no other customer has this name."),
+);
+const email = v.optional(v.pipe(v.nullable(v.pipe(mailAddress, v.metadata({ kind: "email" })))));
+const note = v.optional(v.nullable(longText(1_000)));
+
+export const newCustomer = v.strictObject({ name, email, note });
+export const customerUpdate = v.strictObject({ name: v.optional(name), email, note });
+export type CustomerUpdate = v.InferOutput<typeof customerUpdate>;
+
+export const merger = v.strictObject({
+  into: described(shortText(254), "The customer that gets all keys and use: an id, or a name in any case."),
+});
+
+export const customerQuery = v.strictObject({
+  search: v.optional(described(soughtText, "A part of the name, the e-mail address or the note, or the id.")),
+  customer: v.optional(described(soughtText, "Only this customer: an id, or a name in any case.")),
+  ...range,
+  plan: v.optional(described(oneOf(PLAN_IDS), "Only use under this plan.")),
+  sort: v.optional(oneOf(CUSTOMER_SORTS), "name"),
+  direction: v.optional(
+    described(oneOf(["asc", "desc"]), "Names from A on by default, and figures from the highest."),
+  ),
+  ...paging,
+  format,
+});
+
+export const customerView = v.strictObject({
+  ...shownCustomer.entries,
+  note: v.nullable(v.string()),
+  createdAt: dateTime,
+  erasedAt: described(v.nullable(dateTime), "Null: the customer is not erased."),
+  keys: described(count, "How many keys the customer has, without revoked ones."),
+  version,
+});
+export type CustomerView = v.InferOutput<typeof customerView>;
+
+export const listedCustomer = v.strictObject({
+  ...customerView.entries,
+  usage: described(usageOfKeys, "The use of the range, on the days on which the keys were the customer's."),
+});
+export type ListedCustomer = v.InferOutput<typeof listedCustomer>;
+
+export const customerPage = v.strictObject({
+  ...answered,
+  customers: v.array(listedCustomer),
+  next,
+  unreachable,
+});
+export const updatedCustomer = v.strictObject({ ...customerView.entries, says });
+export const merged = v.strictObject({ into: customerView, says });

@@ -1,0 +1,87 @@
+/** `/console/customers` lists customers with their use. A key that names a new customer creates it. */
+import { Hono } from "hono";
+import { customerCalls } from "../../../admin/customers/calls.ts";
+import { customerQuery, type ListedCustomer } from "../../../admin/customers/schema.ts";
+import { planCalls } from "../../../admin/plans/calls.ts";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { orderOf } from "../../../admin/usage/schema.ts";
+import type { AppEnv } from "../../../context.ts";
+import type { UsageSort } from "../../../db/values.ts";
+import { daysBefore } from "../../../text/time.ts";
+import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
+import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import { page } from "../../kit/page.tsx";
+import { daysIn, rangePresets } from "../../kit/ranges.ts";
+import { Badge, type Column, Count, Customer, Notice, Table, Time } from "../../kit/ui.tsx";
+import { advicesTo } from "./advice.tsx";
+
+const ROWS_PER_PAGE = 50;
+const ADVICES_SHOWN = 5;
+/** The customer who comes closest to a limit is first, and may need the next plan. */
+const BY_DEFAULT = { sort: "near" };
+
+export const customerListPages = new Hono<AppEnv>().get("/", async (c) => {
+  const byDefault = { ...BY_DEFAULT, from: daysBefore(29) };
+  const query = queryOf(c, customerQuery, byDefault);
+  if (query.format === "csv") return fileOf(c, customerCalls.list, query);
+  const [answer, { plans }] = await Promise.all([
+    customerCalls.list.run(inputOf(c, { query: { ...query, limit: ROWS_PER_PAGE } })),
+    planCalls.list.run(inputOf(c, {})),
+  ]);
+  const { customers, next, from, to, asOf, unreachable } = answer;
+  const advices = advicesTo(customers.slice(0, ADVICES_SHOWN), daysIn({ from, to }), plans);
+  const shown = { ...byDefault, ...c.req.query() };
+  return page(
+    c,
+    { title: "Customers", actions: <CsvLink c={c} /> },
+    <>
+      <Filters
+        c={c}
+        schema={customerQuery}
+        names={["search", "from", "to", "plan"]}
+        texts={{ ...shown, from: from.slice(0, 10) }}
+        button="Show"
+        presets={rangePresets(c, shown, { from, to })}
+      />
+      {advices.length > 0 && (
+        <Notice kind="warn">
+          {advices.map(({ says, helps }) => (
+            <p>
+              {says} {!c.var.mayOnlyRead && helps}
+            </p>
+          ))}
+        </Notice>
+      )}
+      <Table
+        caption="Customers"
+        columns={columnsOf(sortedBy(c, orderOf(query)))}
+        rows={customers.map((customer) => ({ ...customer, ...customer.usage }))}
+        empty={<NoRows c={c} noun="customer" />}
+      />
+      <p class="hint">
+        Use from <Time iso={from} /> to <Time iso={to} />. <AsOf c={c} iso={asOf} unreachable={unreachable} />
+      </p>
+      <Pages c={c} next={next} />
+    </>,
+  );
+});
+
+type Row = ListedCustomer & ListedCustomer["usage"];
+
+function columnsOf(by: SortedBy<UsageSort>): Column<Row>[] {
+  return [
+    {
+      name: "Customer",
+      sort: by("name"),
+      cell: (customer) => (
+        <>
+          <Customer of={customer} /> {customer.erasedAt !== null && <Badge status="erased" />}
+        </>
+      ),
+    },
+    { name: "Keys", isNumber: true, cell: ({ keys }) => <Count value={keys} /> },
+    ...closenessColumns(by, " of the key that comes closest to its limit"),
+    ...figureColumns(by),
+  ];
+}
