@@ -19,6 +19,7 @@ import { caseResults, type Results } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
 import { buildLimiters, buildService, YOURS } from "./service.ts";
 import { measureStart, printStart } from "./start.ts";
+import { measureTogether, printTogether } from "./together.ts";
 
 const FULL: Plan = { requests: 300, rounds: 70 };
 const QUICK: Plan = { requests: 200, rounds: 7 };
@@ -30,6 +31,7 @@ type Options = {
   readonly regions?: true;
   readonly pages?: true;
   readonly far?: string;
+  readonly together?: string;
   readonly scaling?: true;
   readonly start?: true | readonly string[];
   readonly json?: true;
@@ -83,6 +85,10 @@ async function measure(options: Options): Promise<void> {
     console.log();
     return printFleet(fleet);
   }
+  if (options.together !== undefined) {
+    const results = await measureTogether(fromCaller(options.together), onStep);
+    return options.json ? printJson({ together: results }) : printTogether(results);
+  }
   if (options.start) {
     const folders = options.start === true ? [] : options.start;
     const results = await measureStart(folders.map(fromCaller), onStep);
@@ -135,9 +141,15 @@ const program = new Command("npm run bench --")
   )
   .addOption(
     new Option(
+      "--together <checkout>",
+      "only requests of one key at once, beside the service of another checkout",
+    ).conflicts(["lists", "regions", "scaling", "pages", "far"]),
+  )
+  .addOption(
+    new Option(
       "--start [folders...]",
       "only the start of an isolate, also of bundles of other commits (docs/performance.md)",
-    ).conflicts(["lists", "regions", "scaling", "pages", "far"]),
+    ).conflicts(["lists", "regions", "scaling", "pages", "far", "together"]),
   )
   .option("--json", "the results as JSON")
   .action(measure);

@@ -1,6 +1,16 @@
-/** The service far from its D1 and its objects: each call waits first. Calls of D1 are counted. */
+/** The service far from its D1 and its objects: each call waits first. Calls and stored rows are counted. */
+import { takeCosts } from "./costs.ts";
 
-const far = { d1Ms: 0, objectMs: 0, queries: 0 };
+export type FarCosts = {
+  readonly queries: number;
+  /** Admissions, and how many requests they were for. */
+  readonly calls: number;
+  readonly requests: number;
+  readonly rowsWritten: number;
+};
+
+const none = { queries: 0, calls: 0, requests: 0 };
+const far = { d1Ms: 0, objectMs: 0, ...none };
 
 const waitFor = (ms: number) => (ms > 0 ? new Promise<void>((done) => setTimeout(done, ms)) : undefined);
 
@@ -36,30 +46,33 @@ export function lateDatabase(db: D1Database): D1Database {
   });
 }
 
-type Admitting = { admit(call: unknown): Promise<unknown> };
-type Namespace = { getByName(...args: unknown[]): Admitting };
+type Namespace = { getByName(...args: unknown[]): object };
+type Method = (argument: unknown) => Promise<unknown>;
 
-/** Only `admit` waits. */
+/** Only `admit` and `admitAll` wait. */
 export function lateObjects<N extends Namespace>(namespace: N): N {
   const getByName = (...args: unknown[]) =>
     new Proxy(namespace.getByName(...args), {
-      get: (stub, name) =>
-        name === "admit"
-          ? async (call: unknown) => {
-              await waitFor(far.objectMs);
-              return stub.admit(call);
-            }
-          : Reflect.get(stub, name, stub),
+      get(stub, name) {
+        const method: Method = Reflect.get(stub, name, stub);
+        if (name !== "admit" && name !== "admitAll") return method;
+        return async (argument: unknown) => {
+          far.calls++;
+          far.requests += Array.isArray(argument) ? argument.length : 1;
+          await waitFor(far.objectMs);
+          return Reflect.apply(method, stub, [argument]); // `method.call` would be another method of the object
+        };
+      },
     });
   return { getByName } as unknown as N; // the service calls this member only
 }
 
-/** `/far/set?d1=80&object=40`, `/far/queries`. Undefined for every other path. */
+/** `/far/set?d1=80&object=40`, `/far/costs`: since the last time. Undefined for every other path. */
 export function answerAboutFar({ pathname, searchParams }: URL): Response | undefined {
-  if (pathname === "/far/queries") {
-    const { queries } = far;
-    far.queries = 0;
-    return Response.json(queries);
+  if (pathname === "/far/costs") {
+    const { queries, calls, requests } = far;
+    Object.assign(far, none);
+    return Response.json({ queries, calls, requests, rowsWritten: takeCosts().objectRowsWritten });
   }
   if (pathname !== "/far/set") return undefined;
   far.d1Ms = Number(searchParams.get("d1"));

@@ -1,5 +1,4 @@
 /** What Linux says about the workerd processes that this process started: CPU time and memory. */
-import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 
 export type WorkerdProcess = { readonly pid: number };
@@ -31,13 +30,18 @@ function isOurWorkerd(pid: string): boolean {
   }
 }
 
-let tickMs: number | undefined;
-
-/** User and system time of all threads, in milliseconds. Linux counts it in ticks, mostly of 10 ms. */
+/** User and system time of its threads, in milliseconds. The ticks of /proc/PID/stat are of 10 ms. */
 export function cpuMsOf({ pid }: WorkerdProcess): number {
-  tickMs ??= 1000 / Number(execFileSync("getconf", ["CLK_TCK"], { encoding: "utf8" }));
-  const { fields } = readStat(String(pid));
-  return (Number(fields[11]) + Number(fields[12])) * tickMs;
+  let nanoseconds = 0;
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const [onCpu] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, "utf8").split(" ");
+      nanoseconds += Number(onCpu);
+    } catch {
+      // the thread ended after the folder was listed
+    }
+  }
+  return nanoseconds / 1e6;
 }
 
 /** Its resident memory now, and the peak of it since it started. */
