@@ -10,6 +10,7 @@ import { pathToFileURL } from "node:url";
 import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
 import { parse } from "yaml";
+import { buildWorker } from "./build-worker.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SOURCE = join(ROOT, "src", "assets");
@@ -115,3 +116,4 @@ function buildContract(): void {
 buildPages();
 buildContract();
 await buildReference();
+await buildWorker((file, content) => put(relative(ASSETS, file), content));

@@ -1,7 +1,7 @@
 /** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, isIP, isIPv6 } from "node:net";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Command, InvalidArgumentError } from "commander";
 import { ensureLocalToken } from "../local/token.ts";
@@ -12,6 +12,7 @@ import { runTool } from "./run-tool.ts";
 import { seedIfEmpty } from "./seed.ts";
 import { welcome } from "./welcome.ts";
 
+const ENTRY = join(dirname(CONFIGURATION), "src/worker/index.ts");
 const LOOPBACK = ["localhost", "127.0.0.1", "::1"];
 /** Addresses that stand for every address of this machine. */
 const ANY_ADDRESS = ["0.0.0.0", "::"];
@@ -117,7 +118,9 @@ async function runWorker({ port, ip }: Options, persist: string, varsFile: strin
     envFiles: [varsFile],
     // wrangler.toml has the name of production.
     bindings: { ENVIRONMENT_NAME: { type: "plain_text", value: "local" } },
-    build: { minify: false }, // so that the stacks in the log have names
+    // One file that is not minified, so that the stacks in the log have names.
+    entrypoint: ENTRY,
+    build: { bundle: true, minify: false, findAdditionalModules: false, moduleRoot: dirname(ENTRY) },
     dev: {
       remote: false,
       server: { port, hostname: ip },

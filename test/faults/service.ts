@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Database } from "../support/database.ts";
 import type { SqlStatement } from "../support/mint.ts";
+import { scriptModule } from "../support/worker-modules.ts";
 import { bundle, startWorkerd } from "../support/workerd.ts";
 
 export { ADMIN_TOKEN } from "../support/workerd.ts";
@@ -19,7 +20,11 @@ export type ServiceOptions = {
 };
 
 export async function startFaultService(script: string, options: ServiceOptions) {
-  const { urls, db, openDatabase, close } = await startWorkerd({ ...options, script, databases: REPLICAS });
+  const { urls, db, openDatabase, close } = await startWorkerd({
+    ...options,
+    modules: [scriptModule(script)],
+    databases: REPLICAS,
+  });
   const replicas = await Promise.all(Object.keys(REPLICAS).map(openDatabase));
   for (const replica of replicas) await replica.batch(REPLICA.map((statement) => replica.prepare(statement)));
   const replicate = (number: number) => copyOrders(db, replicas[number] ?? db);

@@ -3,13 +3,12 @@
  * HTTP reaches workerd and the Worker, and not the proxies of `wrangler dev`, which answer it themselves and
  * are slower.
  */
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { unstable_getMiniflareWorkerOptions } from "wrangler";
-import { setup as buildPages } from "./build-pages.ts";
 import { addSecret, createKey, databaseWorker, migrate, openDatabase } from "./database.ts";
+import { buildUnlessBuilt, builtModules, scriptModule, type WorkerModule } from "./worker-modules.ts";
 import { residentMegabytesOf, workerdProcesses } from "./workerd-process.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
@@ -29,10 +28,10 @@ const NO_DEV_VARS = { overrides: {}, envFiles: ["no-dev-vars"] };
 export type Workerd = Awaited<ReturnType<typeof startWorkerd>>;
 
 type Options = {
-  /** Another entry point than that of wrangler.toml. */
+  /** Another entry point than that of the built Worker. */
   readonly entry?: string;
-  /** A Worker that is bundled already, in place of an entry point. */
-  readonly script?: string;
+  /** Other modules than those of the built Worker. */
+  readonly modules?: WorkerModule[];
   readonly vars?: Readonly<Record<string, string>>;
   /** So many isolates of the Worker share D1 and the limiters. */
   readonly isolates?: number;
@@ -52,12 +51,11 @@ const FIRST = "main";
 export async function startWorkerd(options: Options = {}) {
   const { entry, vars, isolates = 1, databases = {}, folder, hasPages, hasInspector, onLog } = options;
   const toml = join(ROOT, "wrangler.toml");
-  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
-  if (main === undefined) throw new Error("wrangler.toml names no main file");
+  const { workerOptions } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
   const { assets: _, ...withoutPages } = workerOptions;
   const bindings = workerOptions as Bindings; // its type leaves them out
   const d1Databases = { ...bindings.d1Databases, ...databases };
-  const contents = options.script ?? (await bundled(entry ?? main));
+  const modules = options.modules ?? (entry ? [scriptModule(await bundled(entry))] : await builtModules());
   const ofFirst = Object.entries(bindings.durableObjects).map(([name, each]) => [
     name,
     { ...each, scriptName: FIRST },
@@ -75,7 +73,7 @@ export async function startWorkerd(options: Options = {}) {
         ...names.map((name) => ({
           ...(hasPages ? workerOptions : withoutPages),
           name,
-          modules: [{ type: "ESModule" as const, path: "index.js", contents }],
+          modules,
           bindings: { ADMIN_TOKEN, ...vars }, // they replace the vars that an operator has set
           d1Databases,
           ...(name === FIRST ? {} : { durableObjects: Object.fromEntries(ofFirst) }),
@@ -126,7 +124,7 @@ function bundled(main: string): Promise<string> {
 
 /** The Worker as one file. It has the document of the admin API, which the build makes. */
 export async function bundle(main: string): Promise<string> {
-  if (!existsSync(join(ROOT, "dist", "admin-openapi.txt"))) buildPages();
+  buildUnlessBuilt();
   const { outputFiles } = await build({
     entryPoints: [main],
     bundle: true,

@@ -1,8 +1,8 @@
 /** The console of somebody who may only read. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { operatorsApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
+import { operatorsApp } from "../../../src/worker/operators.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey, giveKeys, insertOrders, newOrderId } from "../../support/factories.ts";
 import { startApp, startEachTestAt, watchDatabase, watchLimiters } from "../../support/worker.ts";

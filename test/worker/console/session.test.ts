@@ -1,8 +1,8 @@
 /** Who may use the console: sessions that begin with the admin token, and identities from Access. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { operatorsApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
+import { operatorsApp } from "../../../src/worker/operators.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
 import { type App, log, setClock, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";

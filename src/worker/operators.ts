@@ -1,0 +1,52 @@
+/**
+ * What only operators, owners and crons reach: their app, and the work of the crons. It is a module of its own,
+ * which an isolate loads when it needs it (ADR-38).
+ */
+import { type Context, Hono } from "hono";
+import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
+import { receiverOf } from "./admin/alerts/receiver.ts";
+import { alertOfExpiries } from "./admin/alerts/service.ts";
+import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
+import { adminRoutes } from "./admin/routes.ts";
+import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
+import { isPage, refusePlainHttp, requireHttps, respond, withErrors } from "./answer.ts";
+import { errorPage } from "./console/kit/error-page.tsx";
+import { consoleRoutes } from "./console/routes.tsx";
+import type { AppEnv, Bindings } from "./context.ts";
+import { deleteExpiredRows } from "./db/retention.ts";
+import { ownerRoutes } from "./owner/routes.tsx";
+import { notFound, renderError } from "./platform/errors.ts";
+
+export { deliverSoon } from "./admin/alerts/deliver.ts";
+
+/** The operator's paths have their own app, because Hono's fastest router does not support such paths. */
+export function operatorsApp(): Hono<AppEnv> {
+  const operators = new Hono<AppEnv>();
+  operators.use(respond, requireHttps);
+  operators.route("/admin", adminRoutes);
+  operators.route("/console", consoleRoutes);
+  operators.route("/owner", ownerRoutes());
+  return withErrors(operators, {
+    noSuchPath: notFound(),
+    render: (c, error) => (isPage(c.req.path) ? errorPage(c, error) : renderError(error)),
+  });
+}
+
+/** Only operators see where alerts go. */
+export async function alertHealth(c: Context<AppEnv>): Promise<object> {
+  if (!(await hasAdminToken(c))) return {};
+  refusePlainHttp(c);
+  return { alerts: await receiverOf(c.env) };
+}
+
+/** The other cron of wrangler.toml runs hourly. */
+const EVERY_MINUTE = "* * * * *";
+
+export async function runCron(cron: string, env: Bindings): Promise<void> {
+  if (cron !== EVERY_MINUTE) {
+    await alertOfExpiries(env);
+    return deleteExpiredRows(env, Date.now());
+  }
+  // Both run at once, because a slow receiver of alerts must not keep the limiters waiting.
+  await Promise.all([refreshLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);
+}
