@@ -51,18 +51,13 @@ class Model {
   nowMs = NOON;
   cancels = 0;
 
-  /** Notes the step's entries, and what has changed. */
-  note(after: Snapshot, made: readonly AuditView[], undone: readonly Entry[] = []): void {
+  /** Notes the step's entries, and what has changed. A file is undone in parts, an entry each. */
+  note(after: Snapshot, made: readonly AuditView[], parts: readonly (readonly string[])[] = []): void {
     const changed = [...new Set([...this.now.keys(), ...after.keys()])].filter(
       (id) => this.now.get(id) !== after.get(id),
     );
-    const files = undone.filter(({ call }) => call === "orders.load" || call === "audit.undo");
-    for (const entry of made) {
-      // A file is undone batch by batch, the last one first.
-      const ofFile =
-        entry.object === "orders" && files.length > 0 ? [...(files.shift()?.objects.keys() ?? [])] : changed;
-      const objects =
-        entry.object === "orders" ? ofFile.filter((id) => changed.includes(id)) : [entry.object];
+    for (const [i, entry] of made.entries()) {
+      const objects = entry.object === "orders" ? (parts[i] ?? changed) : [entry.object];
       for (const id of objects) this.last.set(id, entry.id);
       this.entries.push({ ...entry, objects: new Map(objects.map((id) => [id, this.now.get(id)])) });
     }
@@ -146,7 +141,7 @@ const line = fc.tuple(
   some({ petId: pick(null, 1, "9223372036854775807"), status, quantity: pick("9007199254740993", 2) }),
 );
 const loadOf = fc.record({
-  load: pick("", "&load=a", "&load=b"),
+  load: pick(undefined, "a", "b"),
   flags: pick("", "&restore-cancelled", "&allow-backwards"),
 });
 
@@ -189,7 +184,7 @@ const step = fc.oneof(
       kind: pick("ship"),
       by,
       orders: fc.uniqueArray(order, { minLength: 1 }),
-      shipment: pick(undefined, "a", "s"),
+      shipment: pick(undefined, undefined, "a", "s"),
     }),
   },
   {
@@ -206,9 +201,20 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: pick("later"), ms: pick(1_000, 700_000, DAY_MS) }) },
   {
     weight: 9,
-    arbitrary: fc.record({ kind: pick("undo"), by, back: fc.nat(12), together: fc.boolean() }),
+    arbitrary: fc.record({ kind: pick("undo"), by, back: pick(0, 0, 0, 1, 2, 5), together: fc.boolean() }),
   },
 );
+/** What is rare by chance: an order that an undo has removed is stored again, and then cancelled. */
+const LOAD: Step = {
+  ...{ kind: "load", by: "ada", lines: [[0, { petId: 1 }]] },
+  of: { load: undefined, flags: "&restore-cancelled" },
+};
+const UNDO: Step = { kind: "undo", by: "mo", back: 0, together: false };
+const RARE: readonly Step[][] = [
+  [LOAD, UNDO, UNDO, UNDO],
+  [LOAD, UNDO, LOAD, { ...UNDO, back: 1 }, { kind: "cancel", order: 0 }, { ...UNDO, back: 1 }],
+];
+
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 
 async function newWorld() {
@@ -221,14 +227,17 @@ async function newWorld() {
     ].map((sql) => env.DB.prepare(sql)),
   );
   await env.DB.exec(
-    "update plans set requests_per_minute = 60, requests_per_day = 1000, alert_percents = '[80]', version = 0",
+    "update plans set requests_per_minute = nullif(60, 60 * (id = 'enterprise')), requests_per_day = nullif(1000, 1000 * (id = 'enterprise')), alert_percents = '[80]', version = 0",
   );
-  const keys = await Promise.all(Array.from({ length: KEYS }, () => createKey({ plan: "free" })));
+  const body = { name: "of a test", plan: "free" };
+  const keys = await Promise.all(
+    Array.from({ length: KEYS }, async () => (await send("mo", "POST", "/keys", body)).body),
+  );
   const client = await createKey({ plan: "business" });
   const orders = Array.from({ length: ORDERS }, newOrderId);
   const model = new Model();
   model.now = await snapshot();
-  return { keys, client, orders, model, lastEntry: await maxEntry() };
+  return { keys, client, orders, model, lastEntry: await maxEntry(), ids: orders[0] ?? "" };
 }
 
 const maxEntry = async () =>
@@ -239,12 +248,12 @@ type World = Awaited<ReturnType<typeof newWorld>>;
 const send = (name: keyof typeof OPERATORS, method: string, path: string, body?: unknown) =>
   OPERATORS[name](method, path, body);
 
-async function entriesAfter(id: number): Promise<AuditView[]> {
-  const { body } = await OPERATORS.mo("GET", "/audit?limit=500");
+async function entriesAfter(id: number, limit: number): Promise<AuditView[]> {
+  const { body } = await OPERATORS.mo("GET", `/audit?limit=${limit}`);
   return (body.audit as AuditView[]).filter((entry) => entry.id > id).toReversed();
 }
 
-function requestOf({ keys, orders }: World, each: Exclude<Step, { kind: "undo" | "later" | "cancel" }>) {
+function requestOf({ keys, orders, ids }: World, each: Exclude<Step, { kind: "undo" | "later" | "cancel" }>) {
   const keyId = (i: number) => keys[i]?.id ?? "";
   const orderId = (i: number) => orders[i] ?? "";
   switch (each.kind) {
@@ -273,14 +282,14 @@ function requestOf({ keys, orders }: World, each: Exclude<Step, { kind: "undo" |
         : send(each.by, "POST", `/keys/${keyId(each.key)}/rotate`, { graceSeconds: 60 });
     case "order":
       return send(each.by, "PATCH", `/orders/${orderId(each.order)}`, { ...each.body, allowBackwards: true });
-    case "ship":
-      return send(each.by, "POST", "/orders/ship", {
-        ids: each.orders.map(orderId),
-        shipment: each.shipment,
-      });
+    case "ship": {
+      const shipment = each.shipment && ids + each.shipment;
+      return send(each.by, "POST", "/orders/ship", { ids: each.orders.map(orderId), shipment });
+    }
     case "load": {
       const lines = each.lines.map(([i, members]) => ({ id: orderId(i), ...members }));
-      return send(each.by, "PUT", `/orders?file=f.csv${each.of.load}${each.of.flags}`, JSON.stringify(lines));
+      const load = each.of.load === undefined ? "" : `&load=${ids}${each.of.load}`;
+      return send(each.by, "PUT", `/orders?file=f.csv${load}${each.of.flags}`, JSON.stringify(lines));
     }
     case "delete":
       return send(each.by, "DELETE", `/orders/${orderId(each.order)}`);
@@ -304,7 +313,7 @@ async function take(world: World, each: Step, expect: ExpectStatic): Promise<voi
 }
 
 async function newEntries(world: World): Promise<AuditView[]> {
-  const made = await entriesAfter(world.lastEntry);
+  const made = await entriesAfter(world.lastEntry, 20);
   world.lastEntry = made.at(-1)?.id ?? world.lastEntry;
   return made;
 }
@@ -315,7 +324,8 @@ async function undo(
   expect: ExpectStatic,
 ): Promise<void> {
   const { model } = world;
-  const listed = await entriesAfter((model.entries[0]?.id ?? Number.MAX_SAFE_INTEGER) - 1);
+  const { length } = model.entries;
+  const listed = length === 0 ? [] : await entriesAfter((model.entries[0]?.id ?? 0) - 1, length);
   const offered = model.entries.map((entry) => [entry.id, model.restored(entry).size > 0]);
   expect(listed.map(({ id, undoable }) => [id, undoable])).toEqual(offered);
   const entry = model.entries.at(-1 - back);
@@ -325,12 +335,12 @@ async function undo(
     ({ batch, call }) => isWhole && batch !== null && batch === entry.batch && call === entry.call,
   );
   const undone = (alike.length > 0 ? alike : [entry]).filter((one) => model.restored(one).size > 0);
+  const parts = undone.map((one) => model.restored(one));
   const expected = new Map(model.now);
-  for (const one of undone)
-    for (const [id, was] of model.restored(one)) {
-      if (was === undefined) expected.delete(id);
-      else expected.set(id, was);
-    }
+  for (const [id, was] of parts.flatMap((part) => [...part])) {
+    if (was === undefined) expected.delete(id);
+    else expected.set(id, was);
+  }
   const ask = (query: string) => send(name, "POST", `/audit/${entry.id}/undo${query}`, { together });
   const dry = await ask("?dry-run");
   expect([dry.status, dry.text]).toEqual([undone.length > 0 ? 200 : 409, dry.text]);
@@ -340,16 +350,20 @@ async function undo(
   expect([made.status, said(made)]).toEqual([dry.status, said(dry)]);
   const after = await snapshot();
   expect(after).toEqual(expected);
-  model.note(after, await newEntries(world), undone.toReversed());
+  // The batches of a file are undone the last one first.
+  model.note(after, await newEntries(world), parts.map((part) => [...part.keys()]).toReversed());
 }
 
 it("is offered exactly if it works, does what its dry run says, and gives back what was", {
   timeout: 600_000,
 }, async ({ expect }) => {
-  const property = fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 30 }), async (steps) => {
-    setClock(NOON);
-    const world = await newWorld();
-    for (const each of steps) await take(world, each, expect);
-  });
-  await fc.assert(property, { numRuns: runs(8) });
+  const property = fc.asyncProperty(
+    fc.array(step, { minLength: 1, maxLength: 60, size: "max" }),
+    async (steps) => {
+      setClock(NOON);
+      const world = await newWorld();
+      for (const each of steps) await take(world, each, expect);
+    },
+  );
+  await fc.assert(property, { numRuns: runs(8), examples: RARE.map((steps) => [steps]) });
 });
