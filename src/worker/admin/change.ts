@@ -181,7 +181,7 @@ export type ChangeOfRows = Pick<Entries, "call" | "batch" | "after"> &
     readonly keeps?: SQL;
   };
 
-export type Found = {
+type Found = {
   readonly object: string;
   readonly title: string;
   readonly isThere: number;
@@ -190,20 +190,26 @@ export type Found = {
   readonly keeps: string | null;
 };
 
-/** Changes those of the objects that can change. `found` has all of them, in the order in which they were chosen. */
+/** An object that has changed. Of a dry run: that would. */
+export type Changed = Entry & Pick<Found, "title">;
+
+/** An object that was left as it is, with the reason for a sentence that begins with its title. */
+type Kept = Found & { readonly reason: string };
+
+/** Changes those of the objects that can change, in the order in which they were chosen. */
 export async function makeEach(
   maker: Maker,
   { table, title, members }: Kind,
   chosen: readonly Chosen[],
   change: ChangeOfRows & Pick<Transaction, "view">,
-): Promise<Outcome<Found>> {
+) {
   const { before, refused = sql`null`, keeps = sql`null` } = change;
   const pairs = JSON.stringify(chosen.map(({ object, expected }) => [object, expected]));
   const sent = sql`(select value ->> 0 as object, value ->> 1 as expected, key as place from json_each(${pairs})) sent`;
   // A link has no version.
   const hasVersions = chosen.some(({ expected }) => expected !== undefined);
   const isExpected = hasVersions ? sql`coalesce(version = expected, true)` : sql`true`;
-  return commit<Found>(maker, {
+  const { found, entries, viewed, returned } = await commit<Found>(maker, {
     ...change,
     find: sql`
       select object, ${table}.id is not null as "isThere", ${title} as title, ${isExpected} as "isExpected",
@@ -214,6 +220,20 @@ export async function makeEach(
     onlyIf: sql`${isExpected} and ${refused} is null and ${keeps} is null`,
     before: before instanceof SQL ? before : before && jsonOf(members, before),
   });
+  const entryOf = new Map(entries.map((entry) => [entry.object, entry]));
+  const changed: Changed[] = [];
+  const kept: Kept[] = [];
+  for (const each of found) {
+    const entry = entryOf.get(each.object);
+    if (entry === undefined) kept.push({ ...each, reason: whyKept(each) });
+    else changed.push({ ...entry, title: each.title });
+  }
+  return { changed, kept, viewed, returned };
+}
+
+function whyKept({ isThere, isExpected, refused, keeps }: Found): string {
+  if (!isThere) return "is gone";
+  return (isExpected ? (refused ?? keeps) : null) ?? CHANGED_SINCE;
 }
 
 type Result<View, Returned> = {
@@ -232,24 +252,24 @@ export async function make<Row, View extends object, Returned = unknown>(
   change: ChangeOfRows,
 ): Promise<Result<View, Returned>> {
   const chosen = [{ object: id, expected: input.expected }];
-  const { found, entries, viewed, returned } = await makeEach(input, kind, chosen, {
+  const { changed, kept, viewed, returned } = await makeEach(input, kind, chosen, {
     ...change,
     view: select,
   });
-  const [was] = found;
+  const [entry] = changed;
+  const [was] = kept;
   const [row] = viewed as Row[]; // the SQL decides the type
-  if (was === undefined || !was.isThere || row === undefined) throw missing(kind);
-  if (was.refused !== null) throw conflict(`The ${kind.noun} ${was.refused}.`);
+  if (row === undefined) throw missing(kind);
+  if (was && was.refused !== null) throw conflict(`The ${kind.noun} ${was.refused}.`);
   const now = view(row);
-  if (!was.isExpected) throw changedMeanwhile(now, target.json?.(now) ?? JSON.stringify(now));
-  const [entry] = entries;
+  if (was && !was.isExpected) throw changedMeanwhile(now, target.json?.(now) ?? JSON.stringify(now));
   return {
     now,
     entry,
     returned: returned as Returned[], // the caller names the type
     says: (effective) => {
       const says = saysOfEntry(kind, change.call, entry ?? { before: {}, after: membersOf(change.after) });
-      return sentencesOf([{ title: was.title, says, effective }], input.isDryRun).join("");
+      return sentencesOf([{ title: (entry ?? was)?.title ?? id, says, effective }], input.isDryRun).join("");
     },
   };
 }
@@ -304,12 +324,6 @@ export function saysOfEntry(
   { before, after }: Pick<Entry, "before" | "after">,
 ): string {
   return says[call]?.(before, after) ?? call;
-}
-
-/** Why the object was left as it is, for a sentence that begins with its title. */
-export function whyKept({ isThere, isExpected, refused, keeps }: Found): string {
-  if (!isThere) return "is gone";
-  return (isExpected ? (refused ?? keeps) : null) ?? CHANGED_SINCE;
 }
 
 /** Reads the object. Throws a 404, or a 412 for another version. */

@@ -77,11 +77,16 @@ export function undoRefusal(nowSeconds: number): SQL {
     select 1 from loads, json_each(loads.orders) kept left join orders o on o.id = kept.value ->> 0
       left join removed_orders removed on removed.id = kept.value ->> 0
     where loads.id = entry.id and coalesce(o.version, removed.version) = entry.id)`;
+  // An entry before version 2.3 has owners. Only the case of A to Z is disregarded here: another name is a 409.
+  const isOfOwner = sql`coalesce(json_type(entry.before, '$.ownerName'), json_type(entry.before, '$.ownerEmail')) is not null`;
+  const key = sql`iif(${isOfOwner}, 'has a customer now, and no owner', coalesce(${keyRefusal(sql`entry.before`)}, ${customerRefusal(sql`entry.before ->> 'customer'`)}))`;
+  const isTaken = sql`exists (select 1 from customers other where other.id <> entry.object and other.name = entry.before ->> 'name')`;
+  const customer = sql`coalesce(${ERASED}, iif(${isTaken}, 'cannot have the name of another customer', null))`;
   return sql`nullif(coalesce(case
-    when entry.call in ('keys.update', 'keys.limit_temporarily', 'keys.end_temporary_limits') then ${ofKey(sql`coalesce(${keyRefusal(sql`entry.before`)}, ${customerRefusal(sql`entry.before ->> 'customer'`)})`)}
+    when entry.call in ('keys.update', 'keys.limit_temporarily', 'keys.end_temporary_limits') then ${ofKey(key)}
     when entry.call = 'bans.set' then ${ofKey(set)}
     when entry.call = 'bans.lift' then ${ofKey(lifted)}
-    when entry.call = 'customers.update' then ${of(sql`customers where customers.id`, ERASED)}
+    when entry.call = 'customers.update' then ${of(sql`customers where customers.id`, customer)}
     when entry.call = 'plans.update' then ${of(sql`plans where plans.id`, planRefusal(sql`entry.before`))}
     when entry.call in ('orders.update', 'orders.ship') then ${of(sql`orders where orders.id`, sql`null`)}
     when entry.call in ('orders.load', 'audit.undo') then iif(${loaded}, '', ${CHANGED_SINCE})

@@ -171,11 +171,11 @@ describe("a load", () => {
     );
     expect((await (await undo("orders"))()).body.undone).toHaveLength(100);
     const [entry] = (await operator("GET", "/audit?call=audit.undo&limit=1")).body.audit as AuditView[];
-    const { orders, ...figures } = (entry?.after ?? {}) as { orders?: object[] };
+    const { statuses, ...figures } = (entry?.after ?? {}) as { statuses?: object[] };
     expect(figures).toMatchObject({ file: "a.csv", restored: 1, removed: 120 });
-    expect(orders).toHaveLength(100);
-    expect(orders).toContainEqual({ id: Number(known), from: "shipped", to: "pending" });
-    expect(orders).toContainEqual({ id: Number(fresh[0]), from: "pending", to: null });
+    expect(statuses).toHaveLength(100);
+    expect(statuses).toContainEqual({ id: Number(known), from: "shipped", to: "pending" });
+    expect(statuses).toContainEqual({ id: Number(fresh[0]), from: "pending", to: null });
   });
 });
 

@@ -41,21 +41,21 @@ export async function shipOrders({
   body: { ids, shipment },
 }: Pick<ChangeInput<v.InferOutput<typeof orderShipment>>, "env" | "author" | "body">): Promise<Shipment> {
   const chosen = [...new Set(ids)].map((object) => ({ object }));
-  const { found, entries } = await makeEach({ env, author }, ORDERS, chosen, {
+  const { changed, kept } = await makeEach({ env, author }, ORDERS, chosen, {
     ...{ call: "orders.ship", batch: shipment ?? author.requestId },
     ...{ before: ["status"], after: { status: "shipped" } },
     refused: batchRefusal("orders.ship", shipment, author),
     keeps: sql`iif(status in ${UNSHIPPED}, null, status)`,
     statements: (made) => [updateRows(ORDERS, made, ["status"])],
   });
-  const refused = found[0]?.refused ?? null;
+  const refused = kept[0]?.refused ?? null;
   if (refused !== null) throw conflict(`Nothing was shipped: the shipment ${refused}.`);
-  const shipped = entries.map(({ object }) => object);
-  const unchanged = found.flatMap(({ object, keeps }) => {
+  const shipped = changed.map(({ object }) => object);
+  const unchanged = kept.flatMap(({ object, keeps }) => {
     const status = ORDER_STATUSES.find((each) => each === keeps);
     return status === undefined ? [] : [{ id: object, status }];
   });
-  const missing = found.flatMap(({ object, isThere }) => (isThere ? [] : [object]));
+  const missing = kept.flatMap(({ object, isThere }) => (isThere ? [] : [object]));
   const says = [shippedSays({ shipped, unchanged }), ...(missing.length > 0 ? [missingSays(missing)] : [])];
   return { shipped, unchanged, missing, says: says.join(" ") };
 }

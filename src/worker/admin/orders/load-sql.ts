@@ -11,7 +11,6 @@ import { ORDERS_SAY } from "./says.ts";
 import type { LoadCounts, LoadFigures, LoadQuery } from "./schema.ts";
 
 const MAX_AUDITED_ORDERS = 100;
-const IS_STORED = sql`fate in ('inserted', 'updated')`;
 
 type Found = LoadCounts & { readonly refused: string | null };
 
@@ -40,7 +39,7 @@ export async function runLoad(
       onlyIf: sql`inserted + updated > 0 and ${refused} is null`,
       after: sql`json_object('file', ${file}, 'load', ${load}, 'inserted', inserted, 'updated', updated,
         'unchanged', unchanged, 'cancelled', cancelled, 'kept', kept, 'statuses', ${firstOf(sql`statuses`)})`,
-      statements: (made) => [keepBefore(fates, load, author.at, made), upsert(fates, made)],
+      statements: (made) => storeFates(fates, load, author.at, made),
     },
   );
   const [figuresFound] = found;
@@ -55,33 +54,29 @@ export function firstOf(array: SQL): SQL {
   return sql`json((select json_group_array(json(value)) from json_each(${array}) where key < ${MAX_AUDITED_ORDERS}))`;
 }
 
-/** Keeps what the orders were, under the id of the entry. */
-function keepBefore(fates: SQL, load: string, at: number, made: Made): Conditional {
-  return {
-    head: sql`
-      insert into loads (id, load, at, orders)
-      select ${versionOf(made)}, ${load}, cast(${at} as integer), json_group_array(json(iif(fate = 'inserted',
-        json_array(id), json_array(id, was_pet_id, was_quantity, was_ship_date, was_complete, was_status))))
-      from (${fates})`,
-    where: IS_STORED,
-    tail: sql`having count(*) > 0`,
-  };
+/** Keeps what the orders were, under the id of the entry, and stores them as they become. */
+export function storeFates(fates: SQL, load: string, at: number, made: Made): Conditional[] {
+  return [
+    {
+      head: sql`
+        insert into loads (id, load, at, orders)
+        select ${versionOf(made)}, ${load}, cast(${at} as integer), json_group_array(json(iif(was_status is null,
+          json_array(id), json_array(id, was_pet_id, was_quantity, was_ship_date, was_complete, was_status))))
+        from (${fates})`,
+      where: sql`fate in ('inserted', 'updated', 'removed')`,
+      tail: sql`having count(*) > 0`,
+    },
+    {
+      head: sql`
+        insert into orders (id, pet_id, quantity, ship_date, complete, status, version)
+        select id, pet_id, quantity, ship_date, complete, status, ${versionOf(made)} from (${fates})`,
+      where: sql`fate in ('inserted', 'updated')`,
+      tail: sql`
+        on conflict (id) do update set pet_id = excluded.pet_id, quantity = excluded.quantity, ship_date = excluded.ship_date,
+          complete = excluded.complete, status = excluded.status, version = excluded.version`,
+    },
+  ];
 }
-
-function upsert(fates: SQL, made: Made): Conditional {
-  return {
-    head: sql`
-      insert into orders (id, pet_id, quantity, ship_date, complete, status, version)
-      select id, pet_id, quantity, ship_date, complete, status, ${versionOf(made)} from (${fates})`,
-    where: IS_STORED,
-    tail: ON_CONFLICT,
-  };
-}
-
-/** An order that exists gets the members and the version of the new row. */
-export const ON_CONFLICT = sql`
-  on conflict (id) do update set pet_id = excluded.pet_id, quantity = excluded.quantity,
-    ship_date = excluded.ship_date, complete = excluded.complete, status = excluded.status, version = excluded.version`;
 
 /** Counts what happens to the orders. `statuses` is a JSON array of the orders whose status changes. */
 function figuresOf(fates: SQL): SQL {

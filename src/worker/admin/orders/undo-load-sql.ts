@@ -3,9 +3,9 @@ import { type SQL, sql } from "drizzle-orm";
 import { openDatabase } from "../../db/database.ts";
 import { conflict } from "../../platform/errors.ts";
 import { LOADS_RETENTION_DAYS } from "../../platform/settings.ts";
-import { type ChangeInput, commit, type Made, versionOf } from "../change.ts";
+import { type ChangeInput, commit, versionOf } from "../change.ts";
 import { undoOf } from "../refusal-sql.ts";
-import { firstOf, ON_CONFLICT } from "./load-sql.ts";
+import { firstOf, storeFates } from "./load-sql.ts";
 import type { UndoneLoad } from "./schema.ts";
 
 /**
@@ -36,7 +36,7 @@ export async function undoLoad(maker: Maker, load: string, file: string | null):
   const undone: string[] = [];
   let [restored, removed] = [0, 0];
   for (const { id } of batches.slice(0, MAX_BATCHES)) {
-    const { found } = await undoBatch(maker, { id, load, file });
+    const { found } = await undoBatch(maker, id, load, file);
     restored += found[0]?.restored ?? 0;
     removed += found[0]?.removed ?? 0;
     const ids = JSON.parse(found[0]?.ids ?? "[]") as string[]; // of cast texts
@@ -70,60 +70,35 @@ async function stateOf({ env }: Maker, load: string) {
   return { batches, left };
 }
 
-type Batch = {
-  readonly id: number;
-  readonly load: string;
-  readonly file: string | null;
-};
-
-function undoBatch(maker: Maker, { id, load, file }: Batch) {
-  const orders = ordersOf(id);
+function undoBatch(maker: Maker, id: number, load: string, file: string | null) {
+  const fates = fatesOf(id);
   const figures = sql`
-    select count(*) filter (where not was_absent) as restored, count(*) filter (where was_absent) as removed,
+    select count(*) filter (where fate <> 'removed') as restored, count(*) filter (where fate = 'removed') as removed,
       json_group_array(cast(id as text)) as ids,
-      json_group_array(json_object('id', id, 'from', now_status, 'to', iif(was_absent, null, status))) as orders
-    from (${orders})`;
-  const batch = undoOf(load);
+      json_group_array(json_object('id', id, 'from', was_status, 'to', status)) as statuses
+    from (${fates})`;
+  const { at } = maker.author;
   return commit<Figures>(maker, {
-    ...{ call: "audit.undo", batch, object: sql`'orders'` },
+    ...{ call: "audit.undo", batch: undoOf(load), object: sql`'orders'` },
     find: sql`select restored, removed, ids from (${figures})`,
     from: sql`(${figures})`,
     onlyIf: sql`restored + removed > 0`,
     after: sql`json_object('load', ${load}, 'file', ${file}, 'restored', restored, 'removed', removed,
-      'orders', ${firstOf(sql`orders`)})`,
+      'statuses', ${firstOf(sql`statuses`)})`,
     statements: (made) => [
+      ...storeFates(fates, undoOf(load), at, made),
       {
         head: sql`
-          insert into loads (id, load, at, orders)
-          select ${versionOf(made)}, ${batch}, cast(${maker.author.at} as integer), json_group_array(json(iif(now_status is null,
-            json_array(id), json_array(id, now_pet_id, now_quantity, now_ship_date, now_complete, now_status))))
-          from (${orders})`,
-        tail: sql`having count(*) > 0`,
+          insert or replace into removed_orders (id, version, at)
+          select id, ${versionOf(made)}, cast(${at} as integer) from (${fates})`,
+        where: sql`fate = 'removed'`,
       },
-      ...removal(orders, maker.author.at, made),
       {
-        head: sql`
-          insert into orders (id, pet_id, quantity, ship_date, complete, status, version)
-          select id, pet_id, quantity, ship_date, complete, status, ${versionOf(made)} from (${orders})`,
-        where: sql`not was_absent`,
-        tail: ON_CONFLICT,
+        head: sql`delete from orders`,
+        where: sql`id in (select id from (${fates}) where fate = 'removed')`,
       },
     ],
   });
-}
-
-/** Deletes orders, and keeps the version of their absence. */
-function removal(orders: SQL, at: number, made: Made) {
-  const removed = sql`select id from (${orders}) where was_absent`;
-  return [
-    {
-      head: sql`
-        insert or replace into removed_orders (id, version, at)
-        select id, ${versionOf(made)}, cast(${at} as integer) from (${orders})`,
-      where: sql`was_absent`,
-    },
-    { head: sql`delete from orders`, where: sql`id in (${removed})` },
-  ];
 }
 
 /** The orders of a batch, as they are now. An order that an undo has removed has the version of its absence. */
@@ -133,11 +108,12 @@ const KEPT = sql`
   loads, json_each(loads.orders) kept left join orders o on o.id = ${ID}
   left join removed_orders removed on removed.id = ${ID}`;
 
-/** Those of them that are as the batch has left them, and what they were before it. */
-function ordersOf(batch: number): SQL {
+/** Those of them that are as the batch has left them, as they become, each with its fate. */
+function fatesOf(batch: number): SQL {
   return sql`
-    select ${ID} as id, json_array_length(kept.value) = 1 as was_absent, kept.value ->> 1 as pet_id,
-      kept.value ->> 2 as quantity, kept.value ->> 3 as ship_date, kept.value ->> 4 as complete, kept.value ->> 5 as status,
-      o.pet_id as now_pet_id, o.quantity as now_quantity, o.ship_date as now_ship_date, o.complete as now_complete, o.status as now_status
+    select ${ID} as id, kept.value ->> 1 as pet_id, kept.value ->> 2 as quantity, kept.value ->> 3 as ship_date,
+      kept.value ->> 4 as complete, kept.value ->> 5 as status,
+      o.pet_id as was_pet_id, o.quantity as was_quantity, o.ship_date as was_ship_date, o.complete as was_complete, o.status as was_status,
+      case when json_array_length(kept.value) = 1 then 'removed' when o.id is null then 'inserted' else 'updated' end as fate
     from ${KEPT} where loads.id = ${batch} and ${VERSION} = ${batch}`;
 }

@@ -14,15 +14,13 @@ import { findEntry } from "../audit/sql.ts";
 import { STRIKES_REASON } from "../bans/says.ts";
 import type { Input } from "../call.ts";
 import {
+  type Changed,
   type ChangeInput,
   type ChangeOfRows,
-  type Entry,
-  type Found,
   type Kind,
   makeEach,
   saysOfEntry,
   sentencesOf,
-  whyKept,
 } from "../change.ts";
 import { customerUpdateTo } from "../customers/change/update.ts";
 import { CUSTOMERS, conflictOnName, requireCustomer } from "../customers/sql.ts";
@@ -37,7 +35,7 @@ import { ORDERS } from "../orders/sql.ts";
 import { undoLoad } from "../orders/undo-load-sql.ts";
 import { planUpdateTo } from "../plans/change.ts";
 import { PLANS } from "../plans/sql.ts";
-import { type Effective, refreshAtOnce, refreshEachAtOnce } from "../refresh-limiters.ts";
+import { refreshAtOnce, refreshEachAtOnce } from "../refresh-limiters.ts";
 import { CHANGED_SINCE, undoOf, undoRefusal } from "../refusal-sql.ts";
 import { UNDO_SAYS } from "./says.ts";
 import type { Undone, undoing } from "./schema.ts";
@@ -66,97 +64,76 @@ export async function undoChange({ env, author, id, body, query }: UndoInput): P
   const { call, batch } = entry;
   if (call === "orders.load" || call === "audit.undo") return undoFile(maker, entry);
   if (call === "bans.set" || call === "bans.lift") return undoBan(maker, entry);
-  const isOne = batch === null || !body.together;
-  const chosen = isOne
-    ? { entries: [{ id: entry.id, object: entry.object }], left: [], waiting: 0 }
-    : await entriesWith(db, entry, batch, author.at);
-  return conflictOnName(undoEntries(maker, entry, chosen, isOne ? null : undoOf(batch)));
+  if (batch === null || !body.together)
+    return conflictOnName(undoEntries(maker, entry, [{ ...entry, reason: null }], null));
+  return undoEntries(maker, entry, await entriesWith(db, entry, batch, author.at), undoOf(batch));
 }
 
-type Chosen = {
-  readonly entries: readonly Pick<AuditView, "id" | "object">[];
-  readonly left: readonly string[];
-  readonly waiting: number;
-};
+type State = Pick<AuditView, "id" | "object"> & { readonly reason: string | null };
 
-/** The entries of the batch that can be undone. Of several calls of an undo, the later ones leave what is undone. */
-async function entriesWith(db: Database, { call }: AuditView, batch: string, at: number): Promise<Chosen> {
-  const states = sql`
+/** The entries of the batch. Of several calls of an undo, the later ones do not count what is undone. */
+function entriesWith(db: Database, { call }: AuditView, batch: string, at: number): Promise<State[]> {
+  return db.all<State>(sql`
     select id, object, ${undoRefusal(at)} as reason from audit_log entry
     where batch = ${batch} and call = ${call} and not exists (
-      select 1 from audit_log later where later.batch = ${undoOf(batch)} and later.object = entry.object)`;
-  const max = ENTRIES_AT_ONCE * MAX_TRANSACTIONS;
-  const entries = await db.all<{ id: number; object: string; total: number }>(
-    sql`select id, object, count(*) over () as total from (${states}) where reason is null order by id limit ${max}`,
-  );
-  const left = await db.all<{ object: string }>(
-    sql`select object from (${states}) where reason is not null order by id limit ${LEFT_SHOWN}`,
-  );
-  const waiting = (entries[0]?.total ?? 0) - entries.length;
-  return { entries, left: left.map(({ object }) => object), waiting };
+      select 1 from audit_log later where later.batch = ${undoOf(batch)} and later.object = entry.object)
+    order by id`);
 }
 
 async function undoEntries(
   maker: Maker,
   entry: AuditView,
-  { entries: chosen, waiting, ...others }: Chosen,
+  states: readonly State[],
   batch: string | null,
 ): Promise<Undone> {
   const { kind, change } = await changeBack(maker, entry);
   const refused = refusalAt(maker.author.at);
-  const made: (Entry & Pick<Found, "title">)[] = [];
-  const kept: Found[] = [];
+  const undoable = states.filter(({ reason }) => reason === null);
+  const left = states.flatMap(({ object, reason }) => (reason === null ? [] : [object]));
+  const chosen = undoable.slice(0, ENTRIES_AT_ONCE * MAX_TRANSACTIONS);
+  const waiting = undoable.length - chosen.length;
+  const changed: Changed[] = [];
+  let why = `all of it ${CHANGED_SINCE}`;
   for (let start = 0; start < chosen.length; start += ENTRIES_AT_ONCE) {
     const slice = chosen.slice(start, start + ENTRIES_AT_ONCE);
     const objects = slice.map(({ id, object }) => ({ object, expected: id }));
-    const { found, entries } = await makeEach(maker, kind, objects, { ...change, refused, batch });
-    const entryOf = new Map(entries.map((each) => [each.object, each]));
-    for (const each of found) {
-      const entryMade = entryOf.get(each.object);
-      if (entryMade === undefined) kept.push(each);
-      else made.push({ ...entryMade, title: each.title });
-    }
+    const made = await makeEach(maker, kind, objects, { ...change, refused, batch });
+    changed.push(...made.changed);
+    left.push(...made.kept.map(({ object }) => object));
+    for (const { title, object, reason } of made.kept) why = `${title ?? object} ${reason}`;
   }
-  if (made.length === 0) {
-    const [first] = kept;
-    throw conflict(
-      `Nothing was undone: ${first ? `${first.title ?? first.object} ${whyKept(first)}` : `all of it ${CHANGED_SINCE}`}.`,
-    );
-  }
-  const undone = made.map(({ object }) => object);
+  if (changed.length === 0) throw conflict(`Nothing was undone: ${why}.`);
+  const undone = changed.map(({ object }) => object);
   const effectOf = await refresh(maker, kind, undone);
-  const said = made.map((each) => ({
+  const said = changed.map((each) => ({
     title: each.title,
     says: saysOfEntry(kind, change.call, each) + passed(each, maker),
     effective: effectOf(each.object),
   }));
-  const left = [...others.left, ...kept.map(({ object }) => object)];
+  const shown = left.slice(0, LEFT_SHOWN);
   return {
-    ...{ call: entry.call, undone, left, waiting, load: null },
+    ...{ call: entry.call, undone, left: shown, waiting, load: null },
     effective: undone.map(effectOf).find((effect) => effect !== "immediately") ?? effectOf(entry.object),
     says: [
       ...sentencesOf(said, maker.isDryRun),
-      ...(left.length > 0 ? [`Left as they are now: ${left.join(", ")}.`] : []),
+      ...(shown.length > 0 ? [`Left as they are now: ${shown.join(", ")}.`] : []),
       ...(waiting > 0 ? [`${formatNumber(waiting)} wait: undo again.`] : []),
     ].join("\n"),
   };
 }
 
 /** An expiry or an end of limits is given back as it was. */
-function passed({ after }: Entry, { author }: Maker): string {
+function passed({ after }: Changed, { author }: Maker): string {
   const end = Date.parse(String(after.expiresAt ?? after.until));
   return end <= author.at * 1_000 ? ". This time has passed" : "";
 }
 
-async function refresh(
-  { env, isDryRun }: Maker,
-  { noun }: Kind,
-  ids: readonly string[],
-): Promise<(id: string) => Effective | null> {
-  if (isDryRun || noun === "order") return () => null;
+/** Only keys change together. */
+async function refresh({ env, isDryRun }: Maker, { noun }: Kind, ids: readonly string[]) {
+  if (isDryRun || (noun !== "key" && noun !== "plan")) return () => null;
   if (noun === "key") return refreshEachAtOnce(env, ids);
-  const effects = await Promise.all(ids.map((plan) => refreshAtOnce(env, { plan })));
-  return (id) => effects[ids.indexOf(id)] ?? null;
+  const effect = await refreshAtOnce(env, { plan: ids[0] ?? "" });
+  return () => effect;
 }
 
 /** A ban is set again until the end that it had. */

@@ -5,7 +5,7 @@ import { idOfCustomer } from "../../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../../db/database.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
 import type { Input } from "../../call.ts";
-import { type ChangeOfRows, makeEach, saysOfEntry, sentencesOf, whyKept } from "../../change.ts";
+import { type ChangeOfRows, makeEach, saysOfEntry, sentencesOf } from "../../change.ts";
 import type { dryRun } from "../../http/schemas.ts";
 import { MAX_KEYS_AT_ONCE, refreshEachAtOnce } from "../../refresh-limiters.ts";
 import type { ChangedKeys, keySelection } from "../schema.ts";
@@ -24,33 +24,25 @@ export async function changeSeveral(
 ): Promise<ChangedKeys> {
   const ids = await chosenIds(openDatabase(env.DB), body);
   const isDryRun = query["dry-run"];
-  const { found, entries } = await makeEach(
+  const { changed, kept } = await makeEach(
     { env, author, isDryRun },
     KEYS,
     ids.map((object) => ({ object })),
     { ...change, batch: author.requestId },
   );
-  const entryOf = new Map(entries.map((entry) => [entry.object, entry]));
-  const effectOf = isDryRun ? () => null : await refreshEachAtOnce(env, [...entryOf.keys()]);
-  const changed = found.flatMap(({ object: id, title: name }) => {
-    const entry = entryOf.get(id);
-    return entry === undefined ? [] : [{ id, name, entry, effective: effectOf(id) }];
+  const changedIds = changed.map(({ object }) => object);
+  const effectOf = isDryRun ? () => null : await refreshEachAtOnce(env, changedIds);
+  const said = changed.map((each) => {
+    const says = saysOfEntry(KEYS, change.call, each);
+    return { title: each.title, says, effective: effectOf(each.object) };
   });
-  const unchanged = found
-    .filter(({ object }) => !entryOf.has(object))
-    .map((key) => ({ id: key.object, name: key.title, reason: whyKept(key) }));
-  const said = changed.map(({ name: title, entry, effective }) => {
-    return { title, effective, says: saysOfEntry(KEYS, change.call, entry) };
-  });
-  const left = unchanged.map(({ name: title, reason: says }) => ({ title, says }));
+  const left = sentencesOf(kept.map(({ title, reason: says }) => ({ title, says })));
   return {
-    changed: changed.map(({ entry: { before }, ...key }) => ({
-      ...{ id: key.id, name: key.name, was: String(before.status ?? before.plan), effective: key.effective },
+    changed: changed.map(({ object: id, title: name, before }) => ({
+      ...{ id, name, was: String(before.status ?? before.plan), effective: effectOf(id) },
     })),
-    unchanged,
-    says: [...sentencesOf(said, isDryRun), ...sentencesOf(left).map((line) => `Unchanged: ${line}`)].join(
-      "\n",
-    ),
+    unchanged: kept.map(({ object: id, title: name, reason }) => ({ id, name, reason })),
+    says: [...sentencesOf(said, isDryRun), ...left.map((line) => `Unchanged: ${line}`)].join("\n"),
   };
 }
 

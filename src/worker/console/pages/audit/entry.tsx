@@ -10,7 +10,7 @@ import { EntryUndo } from "../../kit/undo.tsx";
 /** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];
 
-/** Joins the entries of one request about which one sentence is true, and the batches of one file. */
+/** Joins the entries of one batch about which one sentence is true. */
 export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
   const deeds: Deed[] = [];
   for (const entry of entries) {
@@ -23,12 +23,16 @@ export function deedsIn(entries: readonly AuditView[]): readonly Deed[] {
 }
 
 function isSameDeed(entry: AuditView, later: AuditView): boolean {
-  if (entry.call !== later.call || entry.actor !== later.actor) return false;
-  const [{ load = null }, { load: laterLoad }] = [membersOf(entry.after), membersOf(later.after)];
-  if (load !== null) return load === laterLoad;
-  // The sentence leaves out what was before if it differs.
+  if (entry.call !== later.call || entry.actor !== later.actor || batchOf(entry) !== batchOf(later))
+    return false;
+  // The sentence leaves out what was before if it differs. That of a file adds up figures.
   const [says, laterSays] = [entry, later].map((each) => saysOf({ ...each, before: null }));
-  return entry.requestId === later.requestId && says === laterSays;
+  return entry.object === "orders" || says === laterSays;
+}
+
+/** Entries before version 2.3 have no batch. */
+function batchOf({ batch, after, requestId }: AuditView): unknown {
+  return batch ?? membersOf(after).load ?? requestId;
 }
 
 type EntryProps = {
