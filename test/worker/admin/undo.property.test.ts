@@ -28,9 +28,10 @@ type Snapshot = ReadonlyMap<string, string>;
 
 const SNAPSHOT = `
   select id, json_object('status', status, 'plan', plan, 'perMinute', requests_per_minute, 'perDay', requests_per_day,
-    'note', note, 'search', search, 'mayCancel', may_cancel, 'expiresAt', expires_at, 'banned', banned_until, 'reason', ban_reason,
+    'note', note, 'search', search, 'mayCancel', may_cancel, 'expiresAt', expires_at, 'banned', banned_until, 'reason', ban_reason, 'customer', customer_id,
     'limits', json_array(temporary_requests_per_minute, temporary_requests_per_day, temporary_until)) as state from api_keys
   union all select id, json_object('perMinute', requests_per_minute, 'perDay', requests_per_day, 'alerts', alert_percents) from plans
+  union all select id, json_array(name, name_key, email, note, search) from customers
   union all select cast(id as text), json_array(pet_id, cast(quantity as text), ship_date, complete, status) from orders`;
 
 async function snapshot(): Promise<Snapshot> {
@@ -57,7 +58,8 @@ class Model {
       (id) => this.now.get(id) !== after.get(id),
     );
     for (const [i, entry] of made.entries()) {
-      const objects = entry.object === "orders" ? (parts[i] ?? changed) : [entry.object];
+      const isOfMany = entry.object === "orders" || entry.call === "customers.merge";
+      const objects = isOfMany ? (parts[i] ?? changed) : [entry.object];
       for (const id of objects) this.last.set(id, entry.id);
       this.entries.push({ ...entry, objects: new Map(objects.map((id) => [id, this.now.get(id)])) });
     }
@@ -77,8 +79,14 @@ class Model {
     switch (call) {
       case "keys.update":
       case "keys.limit_temporarily":
-      case "keys.end_temporary_limits":
-        return hasLimits(JSON.parse(was ?? ""), (plan) => this.now.get(plan));
+      case "keys.end_temporary_limits": {
+        const { customer, ...key } = JSON.parse(was ?? "");
+        return (customer === null || this.now.has(customer)) && hasLimits(key, (plan) => this.now.get(plan));
+      }
+      case "customers.update": {
+        const [, name] = JSON.parse(was ?? "");
+        return ![...this.now].some(([other, state]) => other !== id && JSON.parse(state)[1] === name);
+      }
       case "plans.update":
         return [...this.now].every(([key, state]) => {
           const { plan, status } = JSON.parse(state);
@@ -134,6 +142,7 @@ const plan = pick("free", "enterprise");
 
 const keyChange = some({
   ...{ plan, requestsPerMinute: limit, requestsPerDay: limit, note: pick(null, "Ä", "b") },
+  customer: pick(null, "Zoo", "Ada"),
   ...{ disabled: fc.boolean(), mayCancel: fc.boolean(), expiresAt: pick(null, "2h", "30d") },
 });
 const orderChange = some({
@@ -200,6 +209,13 @@ const step = fc.oneof(
       of: loadOf,
     }),
   },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      ...{ kind: pick("customer"), by, name: pick("zoo", "ada") },
+      body: fc.oneof(some({ name: pick("Zoo", "Bob"), note: pick(null, "c") }), pick({ into: "ada" })),
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: pick("delete"), by, order }) },
   { weight: 3, arbitrary: fc.record({ kind: pick("cancel"), order }) },
   { weight: 1, arbitrary: fc.record({ kind: pick("later"), ms: pick(1_000, 700_000, DAY_MS) }) },
@@ -226,6 +242,7 @@ async function newWorld() {
     [
       "delete from key_secrets",
       "delete from api_keys",
+      "delete from customers",
       "delete from orders",
       "delete from cancelled_orders",
     ].map((sql) => env.DB.prepare(sql)),
@@ -295,6 +312,10 @@ function requestOf({ keys, orders, ids }: World, each: Exclude<Step, { kind: "un
       const load = each.of.load === undefined ? "" : `&load=${ids}${each.of.load}`;
       return send(each.by, "PUT", `/orders?file=f.csv${load}${each.of.flags}`, JSON.stringify(lines));
     }
+    case "customer":
+      return "into" in each.body
+        ? send(each.by, "POST", `/customers/${each.name}/merge`, each.body)
+        : send(each.by, "PATCH", `/customers/${each.name}`, each.body);
     case "delete":
       return send(each.by, "DELETE", `/orders/${orderId(each.order)}`);
   }

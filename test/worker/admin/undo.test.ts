@@ -80,6 +80,11 @@ describe("an undo", () => {
 
   it("is a 404 without an entry, and a 409 for what no undo can bring back", async ({ expect }) => {
     const { id } = await createKey();
+    // As version 2.2 wrote the entry.
+    await env.DB.exec(
+      `insert into audit_log (at, request_id, actor, call, object, before, after) values (0, '', '', 'keys.update', '${id}', '{"ownerName":"Ada"}', '{"ownerName":"Bo"}'); update api_keys set version = (select max(id) from audit_log) where id = '${id}'`,
+    );
+    expect(await (await undo(id))()).toMatchObject({ status: 409, body: { code: "conflict" } });
     await operator("DELETE", `/keys/${id}`);
     expect(await (await undo(id))()).toMatchObject({ status: 409, body: { code: "conflict" } });
     for (const entry of ["999999999", "x"])
