@@ -68,7 +68,8 @@ export type Call<
   readonly answer: Answer;
   /** The media type of an answer that is no JSON. Its text is not for people, so no command makes the call. */
   readonly media?: string;
-  readonly example: { readonly body?: unknown; readonly answer: v.InferInput<Answer> };
+  /** An example of the body, in the reference and in the help of the command. */
+  readonly example?: v.InferInput<Body> | readonly object[];
   /** The answer is a 201 with the address of what was created. */
   readonly creates?: true;
   /** The answer has no `ETag`, because the object is gone. */

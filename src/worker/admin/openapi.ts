@@ -8,7 +8,6 @@ export const showReference = call({
   summary: "Get this document",
   description: "The OpenAPI document of the admin API, for programs.",
   answer: v.looseObject({ openapi: v.string() }),
-  example: { answer: { openapi: "3.1.0" } },
   // The first request for the document loads the text. Nothing parses it.
   run: async ({ origin }) => {
     const { default: text } = await import("../../../dist/admin-openapi.txt");

@@ -1,14 +1,13 @@
-/** The reference of the admin API has examples that its schemas accept. */
+/** The reference of the admin API has examples of bodies that its schemas accept. */
 import * as v from "valibot";
 import { describe, it } from "vitest";
 import { CALLS, TAGS } from "../../../src/worker/admin/calls.ts";
 
 describe("the calls of the admin API", () => {
-  it("have an example of each answer and each body, which the schemas accept", ({ expect }) => {
-    for (const { id, answer, body, upload, example } of CALLS) {
-      expect(v.safeParse(answer, example.answer).issues, id).toBeUndefined();
-      expect("body" in example, `${id}: a body`).toBe((body ?? upload) !== undefined);
-      if (body !== undefined) expect(v.safeParse(body, example.body).issues, id).toBeUndefined();
+  it("have an example of each body, which the schemas accept", ({ expect }) => {
+    for (const { id, body, upload, example } of CALLS) {
+      expect(example !== undefined, id).toBe((body ?? upload) !== undefined);
+      if (body !== undefined) expect(v.safeParse(body, example).issues, id).toBeUndefined();
     }
   });
 

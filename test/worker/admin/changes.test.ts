@@ -75,7 +75,7 @@ it("the table has every call that changes something itself; a question and a sen
   expect,
 }) => {
   expect(MISSING).toEqual(["audit.undo", "alerts.resend", "alerts.test"]);
-  const withEffect = CHANGES.filter(({ call }) => "effective" in Object(call.example.answer));
+  const withEffect = CHANGES.filter(({ call }) => "effective" in Object(call.answer).entries);
   expect(new Set(EFFECTS.map(({ call }) => call))).toEqual(new Set(withEffect.map(({ call }) => call.id)));
 });
 

@@ -160,7 +160,7 @@ export function send(
   as: Operator,
   { call }: Pick<Change, "call">,
   ids: Ids,
-  { ifMatch, body = call.example.body }: { readonly ifMatch?: string | null; readonly body?: unknown } = {},
+  { ifMatch, body = call.example }: { readonly ifMatch?: string | null; readonly body?: unknown } = {},
 ): Promise<Answer> {
   return as(routeOf(call).method, pathOf(call, ids), body, ifMatch ?? undefined);
 }

@@ -16,7 +16,7 @@ async function call(route: string, ids: Readonly<Record<string, string>> = {}, q
   if (declared === undefined) throw new Error(`${route} is not declared`);
   const [method = "", path = ""] = route.split(" ");
   const filled = path.replaceAll(/:(\w+)/g, (_, name: string) => ids[name] ?? "");
-  const { status, text, body, etag } = await as(method, filled + query, declared.example.body);
+  const { status, text, body, etag } = await as(method, filled + query, declared.example);
   if (status !== 200) throw new Error(`${route}: ${status} ${text}`);
   const { issues = [] } = v.safeParse(declared.answer, body);
   if (issues.length > 0) throw new Error(`${route}: ${JSON.stringify(v.flatten(issues as never))}\n${text}`);

@@ -1,7 +1,6 @@
 /** The calls about the audit log: every change by an operator. */
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { ENTRY } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { auditPage, auditQuery, auditView } from "./schema.ts";
 import { listAudit } from "./sql.ts";
@@ -14,7 +13,6 @@ export const auditCalls = {
     description: "Newest first.",
     query: auditQuery,
     answer: auditPage,
-    example: { answer: { audit: [ENTRY], next: null } },
 
     run: ({ env, query }) => listAudit(openDatabase(env.DB), query),
     table: ({ audit, next }) => ({

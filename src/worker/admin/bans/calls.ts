@@ -2,7 +2,6 @@
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { BAN, CUSTOMER } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { listBans } from "./list-sql.ts";
 import { banPage, banQuery, listedBan } from "./schema.ts";
@@ -16,7 +15,6 @@ export const banCalls = {
       "The ban that began last comes first. With `state=live` the ban that ends last comes first, with `state=past` the ban that ended last.",
     query: banQuery,
     answer: banPage,
-    example: { answer: { bans: [{ ...BAN, customer: CUSTOMER, keyVersion: 4 }], next: null } },
 
     // A limiter reports a ban for strikes at once. D1 lacks a ban only if its report failed a moment ago.
     run: ({ env, query }) => listBans(openDatabase(env.DB), query, nowSeconds()),

@@ -10,13 +10,6 @@ export const find = call({
   description: "Up to 8 keys, 5 customers and an order. A secret is found by its id, and is never sent.",
   query: findQuery,
   answer: foundThings,
-  example: {
-    answer: {
-      found: [
-        { kind: "key", id: "key_0C8yRw3mQz1T", name: "Backend of Pet Shop", detail: "Pet Shop, Pro, active" },
-      ],
-    },
-  },
 
   run: ({ env, query }) => findThings(env, query.text),
 });

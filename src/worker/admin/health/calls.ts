@@ -21,7 +21,6 @@ export const showHealth = call({
       "Settings that are wrong, and therefore off.",
     ),
   }),
-  example: { answer: { problems: [], outdatedKeys: 0, wrongSettings: [] } },
 
   run: async ({ env }) => {
     const { failures, warning, outdatedKeys } = await healthOf(env);

@@ -1,7 +1,6 @@
 /** The calls that ban a key and lift its bans. */
 import { banLifted, banRequest, banSet } from "../bans/schema.ts";
 import { call } from "../call.ts";
-import { BAN } from "../examples.ts";
 import { banKey, liftBan, previewBan } from "./change/ban.ts";
 
 export const keyBanCalls = {
@@ -12,13 +11,7 @@ export const keyBanCalls = {
     description: "Replaces the bans of the key that are live.",
     body: banRequest,
     answer: banSet,
-    example: {
-      body: { seconds: 3600, reason: "Sends each order twice." },
-      answer: {
-        ...{ version: 120, ban: BAN, replaced: [], effective: "immediately" },
-        says: "Backend of Pet Shop is banned until 21 Nov 2026, 11:00 UTC: Sends each order twice.",
-      },
-    },
+    example: { seconds: 3600, reason: "Sends each order twice." },
 
     preview: previewBan,
     run: banKey,
@@ -30,14 +23,6 @@ export const keyBanCalls = {
     summary: "Lift the bans of a key",
     description: "The next ban for seconds over the limit is not doubled because of a ban that was lifted.",
     answer: banLifted,
-    example: {
-      answer: {
-        version: 121,
-        lifted: { ...BAN, liftedAt: "2026-11-21T10:20:00Z", liftedBy: "mo", live: false },
-        effective: "immediately",
-        says: "Backend of Pet Shop is no longer banned; the ban would have ended on 21 Nov 2026, 11:00 UTC.",
-      },
-    },
 
     run: liftBan,
   }),

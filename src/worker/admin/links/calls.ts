@@ -1,22 +1,12 @@
 /** The calls about the links of owners' pages. */
-import type * as v from "valibot";
 import { namedCustomer } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { CUSTOMER } from "../examples.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { createLink, revokeLink } from "./change.ts";
-import { issuedLink, linkPage, linkQuery, type linkView, newLink, revokedLink } from "./schema.ts";
+import { issuedLink, linkPage, linkQuery, newLink, revokedLink } from "./schema.ts";
 import { listLinks, toLinkView } from "./sql.ts";
-
-const LINK: v.InferInput<typeof linkView> = {
-  id: "link_5e9d1f0a7b3c2d48",
-  customer: CUSTOMER,
-  createdAt: "2026-11-21T10:00:00Z",
-  createdBy: "mo",
-  endsAt: "2026-11-28T10:00:00Z",
-};
 
 export const linkCalls = {
   list: call({
@@ -27,7 +17,6 @@ export const linkCalls = {
       "Links that have not ended, newest first. A link ends when it is revoked, and with the last key of its customer.",
     query: linkQuery,
     answer: linkPage,
-    example: { answer: { links: [LINK], next: null } },
 
     run: async ({ env, query: { customer, after, limit } }) => {
       const db = openDatabase(env.DB);
@@ -48,14 +37,7 @@ export const linkCalls = {
       "Whoever has the link sees the customer's keys, their use and bans, and can rotate their secrets with a grace. The answer is the only one that has the link.",
     body: newLink,
     answer: issuedLink,
-    example: {
-      body: { customer: "Pet Shop", days: 7 },
-      answer: {
-        ...LINK,
-        says: `${LINK.id} is made for Pet Shop, until 28 Nov 2026, 10:00 UTC.`,
-        link: "https://orders.example/owner#sol_… (44 characters)",
-      },
-    },
+    example: { customer: "Pet Shop", days: 7 },
 
     conflict: "The customer has no key that is not revoked.",
 
@@ -68,7 +50,6 @@ export const linkCalls = {
     summary: "Revoke a link",
     description: "The link stops working at once.",
     answer: revokedLink,
-    example: { answer: { ...LINK, says: `${LINK.id} is revoked; it was made for Pet Shop.` } },
 
     run: revokeLink,
   }),

@@ -23,9 +23,5 @@ export const showMetrics = call({
   }),
   media: OPEN_METRICS,
   answer: v.string(),
-  example: {
-    answer:
-      '# TYPE store_orders_up gauge\n# HELP store_orders_up Whether the Worker can reach the part: 1 or 0.\nstore_orders_up{part="database"} 1\n# EOF\n',
-  },
   run: async ({ env, query }) => new RawText(await findMetrics(env, query.keys === "top")),
 });

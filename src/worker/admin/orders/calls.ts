@@ -1,5 +1,4 @@
 /** The calls about orders: lists, loads, shipments, and changes of one order. */
-import type * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { parseExactJson } from "../../text/exact-json.ts";
 import { call, RawText } from "../call.ts";
@@ -26,9 +25,6 @@ import { listCancelled, listOrders, requireOrder } from "./sql.ts";
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
 
-const MEMBERS = { petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00.000Z", complete: false };
-const ORDER: v.InferInput<typeof orderView> = { id: 1, ...MEMBERS, status: "pending", version: 1 };
-
 /** SQLite wrote the JSON of the order, with all digits. */
 function withSays(json: string, says: string): string {
   return `${json.slice(0, -1)},"says":${JSON.stringify(says)}}`;
@@ -50,7 +46,6 @@ export const orderCalls = {
     description: "By id, with their status.",
     query: orderQuery,
     answer: orderPage,
-    example: { answer: { orders: [ORDER], next: null } },
 
     run: async ({ env, query }) => {
       const { orders, next, total } = await listOrders(openDatabase(env.DB), query);
@@ -73,13 +68,7 @@ export const orderCalls = {
     query: loadQuery,
     upload: { maxBytes: MAX_LOAD_BYTES, schema: orderLoad },
     answer: loadFigures,
-    example: {
-      body: [{ id: 1, ...MEMBERS, status: "pending" }],
-      answer: {
-        ...{ inserted: 1, updated: 0, unchanged: 0, cancelled: 0, kept: 0 },
-        says: "Orders are loaded: 1 inserted.",
-      },
-    },
+    example: [{ id: 1, petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00Z", status: "pending" }],
 
     run: loadOrders,
   }),
@@ -92,13 +81,7 @@ export const orderCalls = {
       "Pending orders, and those that are processed, become shipped. The other orders stay as they are. The ids are text, which keeps all digits. Sending the request again changes nothing more.",
     body: orderShipment,
     answer: shipment,
-    example: {
-      body: { ids: ["1", "2", "3"] },
-      answer: {
-        ...{ shipped: ["1"], unchanged: [{ id: "2", status: "delivered" }], missing: ["3"] },
-        says: "1 order shipped. Order 2 was delivered before.",
-      },
-    },
+    example: { ids: ["1", "2", "3"] },
 
     run: shipOrders,
   }),
@@ -110,22 +93,6 @@ export const orderCalls = {
     description: "The order that was cancelled last comes first.",
     query: cancelledQuery,
     answer: cancelledPage,
-    example: {
-      answer: {
-        cancelled: [
-          {
-            number: 7,
-            id: 1,
-            ...MEMBERS,
-            cancelledAt: "2026-11-21T10:00:00Z",
-            cancelledBy: "key_0C8yRw3mQz1T",
-            cancelledByName: "Backend of Pet Shop",
-            requestId: "8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b",
-          },
-        ],
-        next: null,
-      },
-    },
 
     run: async ({ env, query }) => {
       const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
@@ -148,7 +115,6 @@ export const orderCalls = {
     summary: "Show an order",
     description: "With its status, which clients do not see.",
     answer: orderView,
-    example: { answer: ORDER },
 
     run: async ({ env, id }) => {
       const { json, version } = await requireOrder(openDatabase(env.DB), id);
@@ -163,13 +129,7 @@ export const orderCalls = {
     description: "Members that are absent stay as they are. Null removes a value.",
     body: orderUpdate,
     answer: changedOrder,
-    example: {
-      body: { status: "shipped" },
-      answer: {
-        ...{ ...ORDER, status: "shipped", version: 123 },
-        says: "Order 1 is changed: status pending → shipped.",
-      },
-    },
+    example: { status: "shipped" },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
     run: async (input) => {
@@ -185,7 +145,6 @@ export const orderCalls = {
     description: "Whatever its status. The answer is the order as it was.",
     asks: "The store loses the order. The audit log keeps it.",
     answer: changedOrder,
-    example: { answer: { ...ORDER, says: "Order 1 is deleted; its status was pending." } },
 
     removes: true,
     run: async (input) => {

@@ -9,16 +9,6 @@ import { previewPlan, updatePlan } from "./change.ts";
 import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
 import { listPlans, planTarget } from "./sql.ts";
 
-const PRO: v.InferInput<typeof planView> = {
-  id: "pro",
-  requestsPerMinute: 300,
-  requestsPerDay: 10_000,
-  alertPercents: [80, 100],
-  keys: 12,
-  version: 1,
-  changedAt: null,
-};
-
 export const planCalls = {
   list: call({
     id: "plans.list",
@@ -27,7 +17,6 @@ export const planCalls = {
     description: "Each plan has its limits, the number of its keys, and when they cause alerts.",
     query: v.strictObject({ format }),
     answer: planList,
-    example: { answer: { plans: [PRO] } },
     run: async ({ env }) => ({ plans: await listPlans(openDatabase(env.DB)) }),
     table: ({ plans }) => ({ file: "plans", columns: columnsOf(planView), rows: plans }),
   }),
@@ -38,7 +27,6 @@ export const planCalls = {
     summary: "Show a plan",
     description: "Its limits, the number of its keys, and when they cause alerts.",
     answer: planView,
-    example: { answer: PRO },
     run: ({ env, id }) => requireTarget(openDatabase(env.DB), planTarget(id)),
   }),
 
@@ -51,17 +39,7 @@ export const planCalls = {
     asks: "Each key of the plan that has no limits of its own gets the new ones.",
     body: planUpdate,
     answer: updatedPlan,
-    example: {
-      body: { requestsPerMinute: 600 },
-      answer: {
-        ...PRO,
-        requestsPerMinute: 600,
-        version: 122,
-        changedAt: "2026-11-21T10:00:00Z",
-        effective: "immediately",
-        says: "Plan Pro is changed: requests per minute 300 → 600.",
-      },
-    },
+    example: { requestsPerMinute: 600 },
     conflict: "A key of the plan has no limit of its own, and would have none.",
     preview: previewPlan,
     run: updatePlan,

@@ -1,6 +1,5 @@
 /** The call that undoes a change of any resource. */
 import { call } from "../call.ts";
-import { ENTRY } from "../examples.ts";
 import { dryRun } from "../http/schemas.ts";
 import { undoChange } from "./change.ts";
 import { undoing, undone } from "./schema.ts";
@@ -15,14 +14,7 @@ export const undoCalls = {
     query: dryRun,
     body: undoing,
     answer: undone,
-    example: {
-      body: {},
-      answer: {
-        ...{ call: ENTRY.call, undone: [ENTRY.object], left: [], waiting: 0 },
-        ...{ effective: "immediately", load: null },
-        says: "Backend of Pet Shop is changed: requests per minute 600 → none.",
-      },
-    },
+    example: {},
     conflict: "The entry is not `undoable`, nor is any other of its `batch`.",
 
     run: undoChange,

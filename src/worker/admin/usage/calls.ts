@@ -1,6 +1,5 @@
 /** The calls about usage: of a range by hour, day, key, customer or plan. */
 import { call } from "../call.ts";
-import { CUSTOMER, FIGURES, RANGE } from "../examples.ts";
 import { columnsOf } from "../http/csv.ts";
 import { USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
 import { findUsage } from "./service.ts";
@@ -14,30 +13,6 @@ export const usageCalls = {
       "By hour, day, key, customer or plan: a day belongs to the customer and the plan that its key had at its first report. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports the first request of a day, whenever the day's figures have grown by a quarter, and once an hour. `sort=near` begins with those who come closest to their limit of the day.",
     query: usageQuery,
     answer: usageAnswer,
-    example: {
-      answer: {
-        ...RANGE,
-        by: "key",
-        asOf: "2026-11-21T10:50:07Z",
-        unreachable: [],
-        rows: [
-          {
-            keyId: "key_0C8yRw3mQz1T",
-            keyName: "Backend of Pet Shop",
-            customer: CUSTOMER,
-            plan: "pro",
-            limits: { requestsPerMinute: 300, requestsPerDay: 10_000 },
-            percent: 4.1,
-            daysNear: 0,
-            medianPercent: 4.1,
-            peakPercent: 4.1,
-            ...FIGURES,
-          },
-        ],
-        total: { keyCount: 1, ...FIGURES },
-        next: null,
-      },
-    },
 
     run: ({ env, query }) => findUsage(env, query),
     table: ({ by, from, rows, next }) => ({
