@@ -1,8 +1,8 @@
 /** Calls the admin API. Any unexpected answer is a `CliError`. */
-import type { Problem } from "../worker/text/check-schema.ts";
+import { isRecord, type Problem } from "../worker/text/check-schema.ts";
 import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
-import { parseJson } from "./output.ts";
+import { parseJson, printableLines } from "./output.ts";
 
 export type Query = Readonly<Record<string, unknown>>;
 
@@ -23,8 +23,17 @@ export async function call<Body>(
   line: string,
   given: RequestInput = {},
 ): Promise<Answer<Body>> {
-  const { text } = await answerTo(access, line, given, "application/json");
-  return { text, body: parseJson(text) as Body }; // as the route answers
+  const { text, value } = await answerTo(access, line, given, "application/json", objectIn);
+  return { text, body: value as Body }; // as the route answers
+}
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value = parseJson(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns a page of a list as CSV, without a BOM. `next` is where the next page begins. */
@@ -33,16 +42,19 @@ export async function callCsv(
   line: string,
   query: Query,
 ): Promise<{ readonly text: string; readonly next: string | undefined }> {
-  const { text, response } = await answerTo(access, line, { query: { ...query, format: "csv" } }, "text/csv");
+  const given = { query: { ...query, format: "csv" } };
+  const { value, response } = await answerTo(access, line, given, "text/csv", printableLines);
   const [, next] = /[?&]after=([\w-]+)/.exec(response.headers.get("Link") ?? "") ?? [];
-  return { text, next };
+  return { text: value, next };
 }
 
-async function answerTo(
+/** `read` returns undefined if the answer is not one of this service. */
+async function answerTo<Value>(
   { baseUrl, headers }: Access,
   line: string,
   { query = {}, json }: RequestInput,
   type: string,
+  read: (text: string) => Value | undefined,
 ) {
   const [method = "", path = ""] = line.split(" ");
   const parameters = Object.entries(query).flatMap(([name, value]) =>
@@ -53,10 +65,10 @@ async function answerTo(
   const lost = REPEATABLE.test(line) ? unreachable : (text: string) => unreachable(`${text} ${MAY_BE_MADE}`);
   const { response, text } = await exchange(baseUrl, new Request(url, { method, headers, ...body }), lost);
   if (!response.ok) throw refusalOf(response, text, lost);
-  if (!response.headers.get("Content-Type")?.startsWith(type)) {
+  const value = response.headers.get("Content-Type")?.startsWith(type) ? read(text) : undefined;
+  if (value === undefined)
     throw lost(`${baseUrl} does not answer as this service does. Is it the right address?`);
-  }
-  return { response, text };
+  return { response, text, value };
 }
 
 function unreachable(message: string): CliError {
@@ -142,8 +154,9 @@ function refusalOf({ status, headers }: Response, text: string, lost: typeof unr
 /** Reads the service's Error object. Another server can answer with any body. */
 function errorIn(text: string): { code?: string; message?: string; problems?: Problem[] } {
   try {
-    const { code, message, problems = [] } = Object(JSON.parse(text));
-    return typeof message === "string" && typeof code === "string" ? { code, message, problems } : {};
+    const { code, message, problems } = Object(JSON.parse(text));
+    if (typeof message !== "string" || typeof code !== "string") return {};
+    return { code, message, problems: Array.isArray(problems) ? problems : [] };
   } catch {
     return {};
   }

@@ -15,9 +15,10 @@ export function parseJson(text: string): unknown {
 }
 
 export function toJson(value: unknown): string {
-  return JSON.stringify(value, (_, member) =>
+  const text = JSON.stringify(value, (_, member) =>
     typeof member === "bigint" ? JSON.rawJSON(String(member)) : member,
   );
+  return printable(text);
 }
 
 /** Most texts: no control characters, and each character takes one column. The other checks take long. */
@@ -25,6 +26,16 @@ const IS_PLAIN = /^[ -~À-ɏ–]*$/;
 
 export function printable(text: string): string {
   return IS_PLAIN.test(text) ? text : escapeControls(text);
+}
+
+/** The same JSON: a control character is an escape, and beside texts a blank. */
+export function printableJson(text: string): string {
+  return printable(text.replace(/[\r\t]/g, " "));
+}
+
+/** Keeps the line ends of CSV. */
+export function printableLines(text: string): string {
+  return text.split("\r\n").map(printable).join("\r\n");
 }
 
 /** `2026-11-21 10:42`, UTC. */

@@ -16,6 +16,10 @@ import { CliError, type CliIo } from "./io.ts";
 import { paint, printable } from "./output.ts";
 import type { Session } from "./session.ts";
 
+/** Another server, or another version of the service, can answer with any JSON. */
+const NOT_UNDERSTOOD =
+  "The command does not understand the answer. Is it the right address, and of the version of this checkout?";
+
 /** Runs a command and returns its exit code. `argv` has only the arguments, without the program. */
 export async function runCli(argv: readonly string[], io: CliIo): Promise<number> {
   const isJson = argv.includes("--json");
@@ -24,8 +28,9 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     refuseSecrets(argv, io);
     await createProgram(io, isJson, isJson ? () => {} : writeErr).parseAsync(argv, { from: "user" });
     return 0;
-  } catch (thrown) {
-    if (!(thrown instanceof CommanderError || thrown instanceof CliError)) throw thrown;
+  } catch (caught) {
+    const isExpected = caught instanceof CommanderError || caught instanceof CliError;
+    const thrown = isExpected ? caught : new CliError(`${NOT_UNDERSTOOD} (${caught})`);
     if (thrown.exitCode === 0) return 0;
     const isUsage = thrown instanceof CommanderError;
     const message = thrown.message.replace(/^error: /, "");

@@ -9,7 +9,7 @@ import type { Access } from "./access.ts";
 import { type Answer, call } from "./api.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { describeKey } from "./key-facts.ts";
-import { describe, printable } from "./output.ts";
+import { describe, printable, printableJson } from "./output.ts";
 
 export type Session = {
   readonly io: CliIo;
@@ -26,7 +26,9 @@ export function show({ io, json }: Session, { text, body }: Answer<object>, says
     key === undefined && link === undefined
       ? ""
       : `\n\nThe ${key === undefined ? "link" : "key"}, shown only now:\n\n  ${key ?? link}`;
-  io.stdout.write(`${json ? text : printable((says?.() ?? describe(members)) + secret)}\n`);
+  const shown = says === undefined ? describe(members) : says();
+  if (typeof shown !== "string") throw new TypeError("the answer has no sentence");
+  io.stdout.write(`${json ? printableJson(text) : printable(shown + secret)}\n`);
 }
 
 export function showKey(session: Session, answer: Answer<KeyView>): void {

@@ -45,7 +45,7 @@ const IO = {
   stdout: process.stdout,
   stderr: process.stderr,
 };
-const CHANGED = { ...KEY, effective: "immediately" };
+const CHANGED = { ...KEY, effective: "immediately", says: "The key is changed." };
 const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
   '{"id":9223372036854775807,"petId":9007199254740993,"quantity":2,"shipDate":null,"complete":true,"status":"pending"}';
@@ -779,7 +779,7 @@ describe("an error", () => {
   });
 
   it("ends a test alert that did not arrive", async ({ expect }) => {
-    const { code, out, err } = await runLine("alerts test", { delivered: false, status: 500, error: null });
+    const { code, out, err } = await runLine("alerts test", { delivered: false, says: "status 500" });
     expect([code, out, err]).toEqual([
       1,
       expect.stringContaining("500"),

@@ -129,3 +129,50 @@ describe("the credentials", () => {
     expect(err).toBe("error: https://other.example.com cannot be reached.\n");
   });
 });
+
+describe("a server that is not this service", () => {
+  const [ESCAPE, CONTROL, BIDI] = ["\x1b[2J", "\u009b31m", "\u202e"];
+  const hostile = { id: ESCAPE, name: CONTROL, plan: BIDI, status: ESCAPE, limits: {}, secrets: [] };
+  const NO_OBJECTS = ["", `${ESCAPE}${CONTROL}`, '{"keys":[', "null", "7", '"text"', "[]"];
+  const OBJECTS = [
+    ...[
+      "{}",
+      '{"keys":null,"next":5}',
+      `{"${BIDI}":\r\t"${CONTROL}"}`,
+      JSON.stringify({ ...hostile, keys: [null] }),
+    ],
+    JSON.stringify({ keys: [hostile], orders: [hostile], plans: "x", next: ESCAPE, problems: 7 }),
+  ];
+  const READS = [
+    "keys list",
+    "keys show key_000000000000",
+    "usage",
+    "plans list",
+    "orders list",
+    "orders export",
+  ];
+  const CHANGES = [
+    "bans lift key_000000000000",
+    "alerts test",
+    "orders ship 5",
+    "keys create --name n --plan free",
+  ];
+
+  it.for([...READS, ...CHANGES].flatMap((line) => [line, `${line} --json`]))(
+    "ends a command with an error, and escapes what it prints: %s",
+    async (line, { expect }) => {
+      for (const body of [...NO_OBJECTS, ...OBJECTS]) {
+        for (const status of [200, 400]) {
+          const headers = { "Content-Type": "application/json" };
+          const answers = Array.from({ length: 3 }, () => new Response(body, { status, headers }));
+          const { code, out, err } = await run(line.split(" "), answers);
+          const isList =
+            READS.some((read) => line.startsWith(read)) && OBJECTS.includes(body) && status === 200;
+          expect(isList ? [0, 1] : [1], `${status} ${body}`).toContain(code);
+          expect((out + err).replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
+          expect(err).not.toMatch(/^ +at /m);
+        }
+      }
+    },
+  );
+});
