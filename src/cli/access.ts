@@ -6,6 +6,8 @@ import { CliError } from "./io.ts";
 export type Access = {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Where the token was read. Undefined: from the variable. */
+  readonly tokenFile: string | undefined;
 };
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -18,14 +20,16 @@ export function accessFor(url: string | undefined, env: Env, ifVersion?: number)
   if (baseUrl.startsWith("http:") && !isLocal(baseUrl)) {
     throw new CliError(`${baseUrl} would receive the admin token unencrypted: use https.`);
   }
-  const token = given(env, "ADMIN_TOKEN") ?? (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
+  const named = given(env, "ADMIN_TOKEN");
+  const token = named ?? (isLocal(baseUrl) ? readAdminToken(DEV_VARS) : undefined);
   const credentials = { ...(token && { Authorization: `Bearer ${token}` }), ...cloudflareAccessHeaders(env) };
   if (Object.keys(credentials).length === 0) {
     const hint = isLocal(baseUrl) ? ", or run npm start once, which makes one" : "";
     throw new CliError(`There is no admin token for ${baseUrl}: set ADMIN_TOKEN${hint}.`);
   }
   const precondition = ifVersion === undefined ? {} : { "If-Match": `"${ifVersion}"` };
-  return { baseUrl, headers: { "X-Operator": operatorName(), ...credentials, ...precondition } };
+  const headers = { "X-Operator": operatorName(env), ...credentials, ...precondition };
+  return { baseUrl, headers, tokenFile: named === undefined ? DEV_VARS : undefined };
 }
 
 export function isLocal(baseUrl: string): boolean {
@@ -58,11 +62,11 @@ function given(env: Env, name: string): string | undefined {
   throw new CliError(`${name} has characters that a token cannot have.`);
 }
 
-/** The operator's name in the audit log. */
-function operatorName(): string {
+/** The operator's name in the audit log: an account can be shared, and a container has root. */
+function operatorName(env: Env): string {
   try {
     // RFC 8187 writes any text in ASCII, and a header must be ASCII.
-    return `UTF-8''${encodeURIComponent(userInfo().username)}`;
+    return `UTF-8''${encodeURIComponent(env.STORE_ORDERS_OPERATOR?.trim() || userInfo().username)}`;
   } catch {
     return "operator"; // a container may run as a user without a name
   }

@@ -50,7 +50,7 @@ export async function callCsv(
 
 /** `read` returns undefined if the answer is not one of this service. */
 async function answerTo<Value>(
-  { baseUrl, headers }: Access,
+  { baseUrl, headers, tokenFile }: Access,
   line: string,
   { query = {}, json }: RequestInput,
   type: string,
@@ -64,7 +64,7 @@ async function answerTo<Value>(
   const body = json === undefined ? {} : { body: typeof json === "string" ? json : JSON.stringify(json) };
   const lost = REPEATABLE.test(line) ? unreachable : (text: string) => unreachable(`${text} ${MAY_BE_MADE}`);
   const { response, text } = await exchange(baseUrl, new Request(url, { method, headers, ...body }), lost);
-  if (!response.ok) throw refusalOf(response, text, lost);
+  if (!response.ok) throw refusalOf(response, text, tokenFile, lost);
   const value = response.headers.get("Content-Type")?.startsWith(type) ? read(text) : undefined;
   if (value === undefined)
     throw lost(`${baseUrl} does not answer as this service does. Is it the right address?`);
@@ -130,7 +130,12 @@ function proxyVariable(): string | undefined {
   return ["https_proxy", "HTTPS_PROXY"].find((name) => process.env[name]);
 }
 
-function refusalOf({ status, headers }: Response, text: string, lost: typeof unreachable): CliError {
+function refusalOf(
+  { status, headers }: Response,
+  text: string,
+  tokenFile: string | undefined,
+  lost: typeof unreachable,
+): CliError {
   const { code = "failed", message = `The service answered ${status}.`, problems = [] } = errorIn(text);
   const refused = (reason: string) => new CliError(reason, { status, code, problems });
   if (headers.get("Location")?.includes("/cdn-cgi/access/login")) {
@@ -143,9 +148,11 @@ function refusalOf({ status, headers }: Response, text: string, lost: typeof unr
     return refused("The admin API is not available: the Worker needs the secret ADMIN_TOKEN.");
   }
   if (code === "unauthorized") {
-    return refused(
-      `${message} ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars.`,
-    );
+    const must =
+      tokenFile === undefined
+        ? "ADMIN_TOKEN must be the Worker's secret of this name; npm start has it in .dev.vars."
+        : `The token of ${tokenFile} is not that of the service that answers. Is it the service of another checkout?`;
+    return refused(`${message} ${must}`);
   }
   // The message of the service's own 503 already says whether the change may have been made.
   return status >= 500 && code !== "service_unavailable" ? lost(message) : refused(message);

@@ -146,7 +146,7 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   const args = forms.some(({ takesKeys }) => takesKeys)
     ? ["[key...]"]
     : many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
-  const does = forms.map(({ call }) => call.does).join("\n");
+  const does = forms.map(({ call }) => call.does).join(" ");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
   for (const { call, flag } of forms) if (flag) command.option(`--${flag}`, call.summary);
   // The first form describes the option: `--by` has more choices for all keys than for one key.

@@ -9,6 +9,7 @@ import { hasKey } from "../worker/key/key.ts";
 import { accessFor } from "./access.ts";
 import { wholeNumber } from "./arguments.ts";
 import { addBackupCommand } from "./commands/backup.ts";
+import { addCompletionCommand } from "./commands/completion.ts";
 import { addOrderFileCommands } from "./commands/load-orders.ts";
 import { addSmokeCommand } from "./commands/smoke.ts";
 import { addCallCommands } from "./commands.ts";
@@ -69,6 +70,7 @@ export function createProgram(io: CliIo, json: boolean, writeErr: (text: string)
   addOrderFileCommands(program, session);
   addSmokeCommand(program, session);
   addBackupCommand(program, session);
+  addCompletionCommand(program);
   return program;
 }
 

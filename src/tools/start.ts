@@ -1,5 +1,5 @@
 /** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, isIP, isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -35,6 +35,7 @@ async function start(options: Options): Promise<void> {
   const baseUrl = `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
   const [folder, varsFile] = [resolve(options.persistTo), resolve(options.varsFile)];
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stop);
+  WRITTEN.forEach(requireWritable);
   console.log("Preparing the database …");
   await lockFolder(folder, options, baseUrl);
   const free = await freePortFrom(port, ip);
@@ -55,6 +56,18 @@ async function start(options: Options): Promise<void> {
   } catch (thrown) {
     output.releaseAll();
     throw thrown;
+  }
+}
+
+/** wrangler bundles beside its settings, wherever the data is kept, and the build makes the pages. */
+const WRITTEN = [".wrangler", "dist"].map((name) => join(dirname(CONFIGURATION), name));
+
+function requireWritable(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch {
+    throw new Error(`npm start writes into ${folder}, which this user cannot write.`);
   }
 }
 

@@ -1,5 +1,6 @@
 /** Commands: the requests that they send, and what they print of the answers. */
 import { createHash } from "node:crypto";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import fc from "fast-check";
 import stringWidth from "string-width";
@@ -7,6 +8,8 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { type Member, readReference } from "../../../src/cli/calls.ts";
 import { BY_HAND, formOf } from "../../../src/cli/commands.ts";
 import { table } from "../../../src/cli/output.ts";
+import { KEY_SORTS } from "../../../src/worker/db/values.ts";
+import { PROJECT } from "../../support/cli.ts";
 import { connectionError, refusal, run, runLine, sent, useFakeService } from "./fake-service.ts";
 
 useFakeService();
@@ -244,6 +247,8 @@ describe("a command that changes something", () => {
     expect([code, err]).toEqual([1, `error: ${message}\n`]);
     expect(sent[0]?.headers.get("If-Match")).toBe('"7"');
     expect(sent[0]?.headers.get("X-Operator")).toMatch(/^UTF-8''[\w.%-]+$/);
+    await run(["keys", "disable", ID], [answer], { env: { STORE_ORDERS_OPERATOR: "Zoë " } });
+    expect(sent[1]?.headers.get("X-Operator")).toBe("UTF-8''Zo%C3%AB");
   });
 });
 
@@ -616,6 +621,33 @@ describe("find", () => {
   it("refuses an input without a secret", async ({ expect }) => {
     expect(await run(["find"], [], { input: "mistyped\n" })).toMatchObject({ code: 2, out: "" });
     expect(sent).toEqual([]);
+  });
+});
+
+describe("completion", () => {
+  const completed = async (...line: string[]) => {
+    const print = vi.spyOn(console, "log").mockImplementation(() => {});
+    await run(line);
+    const printed = print.mock.calls.map(([text]) => String(text));
+    print.mockRestore();
+    return printed;
+  };
+
+  it("has each command and each choice, one a line", async ({ expect }) => {
+    const [sorts, words] = [
+      await completed("complete", "--", "keys", "list", "--sort", ""),
+      await completed("complete", "--", "keys", ""),
+    ];
+    expect(sorts.map((each) => each.trim())).toEqual([...KEY_SORTS, ":4"]);
+    expect(words.map((each) => each.split("\t")[0])).toEqual(
+      expect.arrayContaining(["list", "end-secret", ":4"]),
+    );
+    expect(words.join("")).not.toContain("\n");
+  });
+
+  it("makes a script that calls this checkout's command, wherever the shell stands", async ({ expect }) => {
+    for (const shell of ["bash", "zsh", "fish", "powershell"])
+      expect((await completed("completion", shell)).join("\n")).toContain(join(PROJECT, "store-orders"));
   });
 });
 
