@@ -1,6 +1,7 @@
 /** A key in groups, as its page of the console has them. What is absent is left out. */
-import { RIGHTS } from "../worker/admin/keys/says.ts";
+
 import type { KeyView, LiveUsage } from "../worker/admin/keys/schema.ts";
+import { RIGHTS } from "../worker/admin/says.ts";
 import { formatNumber } from "../worker/text/format.ts";
 import { describe, minuteOf } from "./output.ts";
 

@@ -20,11 +20,11 @@ import type { AuditCall } from "../db/values.ts";
 import { ApiError, conflict, notFound } from "../platform/errors.ts";
 import { exactNumber, parseExactJson } from "../text/exact-json.ts";
 import { capital, formatNumber } from "../text/format.ts";
-import { type Members, membersOf, type Says, sentenceOf } from "../text/says.ts";
+import { type Members, membersOf, sentenceOf } from "../text/says.ts";
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";
 import { CHANGED_SINCE } from "./refusal-sql.ts";
-import { withNames } from "./says.ts";
+import { saysOf, withNames } from "./says.ts";
 
 /** The part of a call's input that a change needs. */
 export type ChangeInput<Body = unknown> = Pick<
@@ -155,7 +155,6 @@ export type Kind = {
   readonly members: Readonly<Record<string, SQLWrapper>>;
   /** SQL of what is stored of a member of `made.after`, if that is not its value. */
   readonly stored?: Readonly<Record<string, SQL>>;
-  readonly says: Readonly<Record<string, Says>>;
 };
 
 /** One object, and how it is read. */
@@ -268,7 +267,7 @@ export async function make<Row, View extends object, Returned = unknown>(
     entry,
     returned: returned as Returned[], // the caller names the type
     says: (effective) => {
-      const says = saysOfEntry(kind, change.call, entry ?? { before: {}, after: membersOf(change.after) });
+      const says = saysOf({ call: change.call, ...(entry ?? { after: change.after }) });
       return sentencesOf([{ title: (entry ?? was)?.title ?? id, says, effective }], input.isDryRun).join("");
     },
   };
@@ -315,15 +314,6 @@ export function sentencesOf(said: readonly Said[], isDryRun = false): string[] {
     const subject = others.length === 0 ? first.title : isDryRun ? each : capital(each);
     return `${isDryRun ? "Then " : ""}${sentenceOf(subject, first.says, first.effective)}`;
   });
-}
-
-/** What an entry says, without its subject. */
-export function saysOfEntry(
-  { says }: Kind,
-  call: string,
-  { before, after }: Pick<Entry, "before" | "after">,
-): string {
-  return says[call]?.(before, after) ?? call;
 }
 
 /** Reads the object. Throws a 404, or a 412 for another version. */

@@ -1,22 +1,76 @@
 /** The sentence about each change, by the id of its call. Pure: the command says it too. */
-import { type Members, membersOf, type Says } from "../text/says.ts";
-import { BANS_SAY } from "./bans/says.ts";
-import { CUSTOMERS_SAY } from "./customers/says.ts";
-import { KEYS_SAY } from "./keys/says.ts";
-import { LINKS_SAY } from "./links/says.ts";
-import { ORDERS_SAY } from "./orders/says.ts";
-import { PLANS_SAY } from "./plans/says.ts";
-import { UNDO_SAYS } from "./undo/says.ts";
+import { counted, formatNumber } from "../text/format.ts";
+import { differences, listOf, type Members, membersOf, memberText, type Says, textOf } from "../text/says.ts";
 
-export const SAYS: Readonly<Record<string, Says>> = {
-  ...UNDO_SAYS,
-  ...KEYS_SAY,
-  ...CUSTOMERS_SAY,
-  ...BANS_SAY,
-  ...PLANS_SAY,
-  ...ORDERS_SAY,
-  ...LINKS_SAY,
-};
+/** What a key may do, by its `mayCancel`. */
+export const RIGHTS = { true: "may list and cancel orders", false: "may only list orders" };
+
+/** The reason of a ban that no operator has set. */
+export const STRIKES_REASON = "requests went on after the limit was used up";
+
+const FIGURES = ["inserted", "updated", "unchanged", "cancelled", "kept"] as const;
+
+export const SAYS = {
+  "keys.create": (_, { plan, limits, mayCancel }) =>
+    `is created on plan ${memberText("plan", plan)}${limitsIn(membersOf(limits))}${mayCancel === false ? `, and ${RIGHTS.false}` : ""}`,
+  "keys.update": (before, { status, mayCancel, ...others }) =>
+    [
+      ...(status === undefined ? [] : [status === "active" ? "is enabled" : `is ${textOf(status)}`]),
+      ...(mayCancel === undefined ? [] : [mayCancel === true ? RIGHTS.true : RIGHTS.false]),
+      ...(Object.keys(others).length === 0 ? [] : [`is changed: ${differences(before, others)}`]),
+    ].join(", and "),
+  "keys.limit_temporarily": (_, { until, reason, ...limits }) =>
+    `has temporary limits until ${textOf(until)}: ${listOf([...Object.entries(limits), ["reason", reason]])}`,
+  "keys.end_temporary_limits": () => "has its permanent limits again",
+  "keys.rotate": (_, { oldSecretsExpireAt }) =>
+    `has a new secret; old secrets end ${textOf(oldSecretsExpireAt)}`,
+  "keys.retire": ({ hint }) => `has the old secret ${textOf(hint)} no longer`,
+  "keys.revoke": () => "is revoked",
+  "keys.refresh": () => "is refreshed",
+  "keys.refresh_all": () => "are refreshed",
+
+  "bans.set": ({ endsAt: end }, { endsAt, reason }) => {
+    const replaced = end === undefined ? "" : `, in place of a ban until ${textOf(end)}`;
+    return `is banned until ${textOf(endsAt)}${replaced}: ${textOf(reason)}`;
+  },
+  "bans.lift": ({ endsAt }) =>
+    endsAt === undefined
+      ? "is not banned"
+      : `is no longer banned; the ban would have ended on ${textOf(endsAt)}`,
+
+  "customers.create": () => "is created",
+  "customers.update": (before, after) => `is changed: ${differences(before, after)}`,
+  "customers.merge": (_, { into }) => `is merged into ${textOf(into)}, which has its keys and its use now`,
+  "customers.erase": () =>
+    "is erased: its name, e-mail address and note are gone, and so are those of its keys",
+
+  "links.create": (_, { customer, endsAt }) => `is made for ${textOf(customer)}, until ${textOf(endsAt)}`,
+  "links.revoke": ({ customer }) => `is revoked; it was made for ${textOf(customer)}`,
+
+  "plans.update": (before, after) => `is changed: ${differences(before, after)}`,
+
+  "orders.update": (before, after) => `is changed: ${differences(before, after)}`,
+  "orders.ship": () => "is shipped",
+  "orders.delete": ({ status }) => `is deleted; its status was ${textOf(status)}`,
+  "orders.load": (_, { file, ...after }) => {
+    const figures = FIGURES.map((name) => [Number(after[name] ?? 0), name] as const);
+    const counts = figures.filter(([count]) => count > 0);
+    const from = typeof file === "string" ? ` from ${file}` : "";
+    return `are loaded${from}: ${counts.map(([count, name]) => `${formatNumber(count)} ${name}`).join(", ")}`;
+  },
+
+  /** The answer has the figures in `load`, and the entry has them by themselves. */
+  "audit.undo": (_, { left, waiting, load, ...entry }) => {
+    const { restored, removed, changed } = { ...entry, ...membersOf(load) };
+    const ids = Array.isArray(left) && left.length > 0 ? ` (${left.join(", ")})` : "";
+    const figures = [
+      [removed, "deleted"],
+      [changed, `left as they are now${ids}`],
+      [waiting, "still loaded: undo again"],
+    ].flatMap(([count, does]) => (Number(count) > 0 ? `${formatNumber(Number(count))} ${does}` : []));
+    return `is undone: ${[`${counted(Number(restored), "order")} as before`, ...figures].join(", ")}`;
+  },
+} as const satisfies Readonly<Record<string, Says>>;
 
 type Change = {
   readonly call: string;
@@ -28,7 +82,10 @@ type Change = {
 
 /** Returns the sentence about the change of an audit entry, without its subject. */
 export function saysOf({ call, before, after, names = {} }: Change): string {
-  return SAYS[call]?.(withNames(before, names), withNames(after, names)) ?? call;
+  return (
+    (SAYS as Readonly<Record<string, Says>>)[call]?.(withNames(before, names), withNames(after, names)) ??
+    call
+  );
 }
 
 /** The audit log has the ids of customers. People read the names. */
@@ -38,4 +95,34 @@ export function withNames(value: unknown, names: NonNullable<Change["names"]>): 
   return Object.fromEntries(
     members.map(([name, each]) => [name, name === "customer" || name === "into" ? nameOf(each) : each]),
   );
+}
+
+/** Returns when the last of the old secrets ends. A new secret has no end. */
+export function lastEndOf(secrets: readonly { readonly expiresAt: string | null }[]): string | undefined {
+  return secrets
+    .flatMap(({ expiresAt }) => expiresAt ?? [])
+    .sort()
+    .at(-1);
+}
+
+/** The answer has the limits in force, and the audit log has only the limits of its own that a key has. */
+function limitsIn({ requestsPerMinute, requestsPerDay }: Members): string {
+  if (requestsPerMinute === undefined || requestsPerDay === undefined) return "";
+  const [minute, day] = [requestsPerMinute, requestsPerDay].map((limit) => formatNumber(Number(limit)));
+  return `, with ${minute} requests a minute and ${day} a day`;
+}
+
+type Shipped = {
+  readonly shipped: readonly string[];
+  readonly unchanged: readonly { readonly id: string; readonly status: string }[];
+};
+
+/** What `orders.ship` did. */
+export function shippedSays({ shipped, unchanged }: Shipped): string {
+  const others = unchanged.map(({ id, status }) => ` Order ${id} was ${status} before.`);
+  return `${counted(shipped.length, "order")} shipped.${others.join("")}`;
+}
+
+export function missingSays(ids: readonly string[]): string {
+  return `No order has these ids: ${ids.join(", ")}. Such an order was cancelled or deleted, or was never stored.`;
 }

@@ -6,7 +6,6 @@ import { customers } from "../../db/schema.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { foldCase, foldForSearch } from "../../text/text.ts";
 import type { Kind, Target } from "../change.ts";
-import { CUSTOMERS_SAY } from "./says.ts";
 import type { CustomerView } from "./schema.ts";
 
 const SELECT = sql`
@@ -57,7 +56,6 @@ export const CUSTOMERS = {
   noun: "customer",
   title: sql`customers.name`,
   members: { name: customers.name, email: customers.email, note: customers.note },
-  says: CUSTOMERS_SAY,
 } satisfies Kind;
 
 export function customerTarget(id: string): Target<CustomerView, CustomerView> {

@@ -6,10 +6,8 @@ import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
 import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
-import { BANS_SAY } from "../bans/says.ts";
 import { type Kind, requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
-import { KEYS_SAY } from "./says.ts";
 import type { KeyView } from "./schema.ts";
 
 type Nested = "customer" | "limits" | "mayCancel" | "temporaryLimits" | "secrets";
@@ -57,7 +55,6 @@ export const KEYS = {
   title: sql`api_keys.name`,
   members: AUDITED,
   stored: { expiresAt: sql`unixepoch(made.after ->> 'expiresAt')` },
-  says: { ...KEYS_SAY, ...BANS_SAY },
 } satisfies Kind;
 
 function temporaryLimitsUntil(end: SQL): SQL {

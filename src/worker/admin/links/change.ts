@@ -14,7 +14,7 @@ import { DAY_SECONDS, rfc3339 } from "../../text/time.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
 import type { Input } from "../call.ts";
 import { type ChangeInput, create, insertRow, make } from "../change.ts";
-import { LINKS_SAY } from "./says.ts";
+import { SAYS } from "../says.ts";
 import type { issuedLink, newLink, revokedLink } from "./schema.ts";
 import { linkIdOf, linkTarget } from "./sql.ts";
 
@@ -55,7 +55,7 @@ export async function createLink({
   });
   if (created === undefined) throw new Error("a code was minted twice");
   if (alerts.length > 0) deliverSoon(env);
-  const says = sentenceOf(id, LINKS_SAY["links.create"]({}, created.entry.after));
+  const says = sentenceOf(id, SAYS["links.create"]({}, created.entry.after));
   return { ...created.now, says, link: `${origin}/owner#${code}` };
 }
 

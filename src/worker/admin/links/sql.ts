@@ -7,7 +7,6 @@ import { ownerLinks } from "../../db/schema.ts";
 import { rfc3339 } from "../../text/time.ts";
 import type { Kind, Target } from "../change.ts";
 import type { Position } from "../http/cursor.ts";
-import { LINKS_SAY } from "./says.ts";
 import type { LinkView } from "./schema.ts";
 
 /** A link whose customer is JSON, and whose times are Unix seconds. */
@@ -48,7 +47,6 @@ const LINKS = {
   noun: "link",
   title: sql`owner_links.id`,
   members: { customer: ownerLinks.customerId, endsAt: rfc3339Sql(sql`ends_at`) },
-  says: LINKS_SAY,
 } satisfies Kind;
 
 export function linkTarget(id: string): Target<LinkRow, LinkView> {

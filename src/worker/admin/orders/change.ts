@@ -5,7 +5,7 @@ import { ORDER_STATUSES, UNSHIPPED } from "../../db/values.ts";
 import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { type ChangeInput, type ChangeOfRows, make, makeEach, updateRows } from "../change.ts";
 import { batchRefusal } from "../refusal-sql.ts";
-import { missingSays, shippedSays } from "./says.ts";
+import { missingSays, shippedSays } from "../says.ts";
 import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";
 import { ORDER_JSON, ORDERS, type OrderText, orderTarget } from "./sql.ts";
 

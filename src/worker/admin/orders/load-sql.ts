@@ -7,7 +7,7 @@ import { conflict } from "../../platform/errors.ts";
 import { sentenceOf } from "../../text/says.ts";
 import { commit, type Made, versionOf } from "../change.ts";
 import { batchRefusal } from "../refusal-sql.ts";
-import { ORDERS_SAY } from "./says.ts";
+import { SAYS } from "../says.ts";
 import type { LoadCounts, LoadFigures, LoadQuery } from "./schema.ts";
 
 const MAX_AUDITED_ORDERS = 100;
@@ -46,7 +46,7 @@ export async function runLoad(
   if (figuresFound === undefined) throw new Error("the batch returned no figures");
   const { refused: reason, ...counts } = figuresFound;
   if (reason !== null) throw conflict(`Nothing was loaded: the load ${reason}.`);
-  return { ...counts, says: sentenceOf("Orders", ORDERS_SAY["orders.load"]({}, { file, ...counts })) };
+  return { ...counts, says: sentenceOf("Orders", SAYS["orders.load"]({}, { file, ...counts })) };
 }
 
 /** The first items of a JSON array, for the audit log. */

@@ -8,7 +8,6 @@ import { notFound } from "../../platform/errors.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { type Kind, requireTarget, type Target } from "../change.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { ORDERS_SAY } from "./says.ts";
 import type { cancelledQuery, orderQuery } from "./schema.ts";
 
 const COMPLETE_JSON = sql`json(case complete when 1 then 'true' when 0 then 'false' end)`;
@@ -33,7 +32,6 @@ export const ORDERS = {
   noun: "order",
   title: sql`'Order ' || orders.id`,
   members: { ...getTableColumns(orders), complete: COMPLETE_JSON },
-  says: ORDERS_SAY,
 } satisfies Kind;
 
 /** Throws the 404 for a text that is no id, because SQLite would read "01" as 1. */

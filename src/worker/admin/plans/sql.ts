@@ -5,7 +5,6 @@ import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../text/time.ts";
 import type { Kind, Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
-import { PLANS_SAY } from "./says.ts";
 import type { PlanView } from "./schema.ts";
 
 type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
@@ -32,7 +31,6 @@ export const PLANS = {
   noun: "plan",
   title: sql`'Plan ' || upper(substr(plans.id, 1, 1)) || substr(plans.id, 2)`,
   members: { ...getTableColumns(plans), alertPercents: sql`json(alert_percents)` },
-  says: PLANS_SAY,
 } satisfies Kind;
 
 export function planTarget(id: string): Target<PlanRow, PlanView> {

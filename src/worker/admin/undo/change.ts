@@ -11,7 +11,6 @@ import { membersOf, sentenceOf, textOf } from "../../text/says.ts";
 import { toUnixSeconds } from "../../text/time.ts";
 import type { AuditView } from "../audit/schema.ts";
 import { findEntry } from "../audit/sql.ts";
-import { STRIKES_REASON } from "../bans/says.ts";
 import type { Input } from "../call.ts";
 import {
   type Changed,
@@ -19,7 +18,6 @@ import {
   type ChangeOfRows,
   type Kind,
   makeEach,
-  saysOfEntry,
   sentencesOf,
 } from "../change.ts";
 import { customerUpdateTo } from "../customers/change/update.ts";
@@ -37,7 +35,7 @@ import { planUpdateTo } from "../plans/change.ts";
 import { PLANS } from "../plans/sql.ts";
 import { refreshAtOnce, refreshEachAtOnce } from "../refresh-limiters.ts";
 import { CHANGED_SINCE, undoOf, undoRefusal } from "../refusal-sql.ts";
-import { UNDO_SAYS } from "./says.ts";
+import { SAYS, STRIKES_REASON, saysOf } from "../says.ts";
 import type { Undone, undoing } from "./schema.ts";
 
 type UndoInput = Pick<
@@ -107,7 +105,7 @@ async function undoEntries(
   const effectOf = await refresh(maker, kind, undone);
   const said = changed.map((each) => ({
     title: each.title,
-    says: saysOfEntry(kind, change.call, each) + passed(each, maker),
+    says: saysOf({ call: change.call, ...each }) + passed(each, maker),
     effective: effectOf(each.object),
   }));
   const shown = left.slice(0, LEFT_SHOWN);
@@ -156,7 +154,7 @@ async function undoFile(maker: Maker, { call, batch, after }: AuditView): Promis
   const undone = await undoLoad(maker, batch ?? "", typeof file === "string" ? file : null);
   const says = sentenceOf(
     `${maker.isDryRun ? "Then the" : "The"} load of ${textOf(file ?? "orders")}`,
-    UNDO_SAYS["audit.undo"]({}, undone),
+    SAYS["audit.undo"]({}, undone),
   );
   return { call, ...undone, effective: null, says };
 }

@@ -5,7 +5,7 @@ import { mintCustomerId } from "../../../key/key.ts";
 import { randomBytes } from "../../../key/mac.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { type ChangeInput, create, insertRow, versionOf } from "../../change.ts";
-import { CUSTOMERS_SAY } from "../says.ts";
+import { SAYS } from "../../says.ts";
 import type { newCustomer, updatedCustomer } from "../schema.ts";
 import { conflictOnName, customerTarget, textColumns } from "../sql.ts";
 
@@ -22,5 +22,5 @@ export async function createCustomer(
     }),
   );
   if (created === undefined) throw new Error("an id was minted twice");
-  return { ...created.now, says: sentenceOf(body.name, CUSTOMERS_SAY["customers.create"]()) };
+  return { ...created.now, says: sentenceOf(body.name, SAYS["customers.create"]()) };
 }

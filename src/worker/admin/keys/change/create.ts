@@ -14,8 +14,8 @@ import { type NamedCustomer, nameCustomer } from "../../customers/change/name.ts
 import type { LimitChanges } from "../../plans/sql.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { limitsRefusal } from "../../refusal-sql.ts";
+import { SAYS } from "../../says.ts";
 import { mintSecret, newKeyId } from "../mint.ts";
-import { KEYS_SAY } from "../says.ts";
 import type { issuedKey, KeyView, newKey } from "../schema.ts";
 import { keyTarget } from "../sql.ts";
 
@@ -56,7 +56,7 @@ export async function issueKey(
   if (body.id !== undefined) await refreshAtOnce(env, { key: id });
   const { now, entry } = created;
   // The entry has the limits of its own that the key has, and the sentence says the limits in force.
-  const says = KEYS_SAY["keys.create"]({}, { ...entry.after, limits: now.limits });
+  const says = SAYS["keys.create"]({}, { ...entry.after, limits: now.limits });
   const isNew = createdFor(now, customer);
   return { ...now, ...isNew, says: sentenceOf(`${name} (${id})`, says) + isNew.says, key };
 }

@@ -6,7 +6,7 @@ import { counted } from "../../../text/format.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { type ChangeInput, commit, make } from "../../change.ts";
 import { MAX_KEYS_AT_ONCE, refreshLimiters } from "../../refresh-limiters.ts";
-import { KEYS_SAY } from "../says.ts";
+import { SAYS } from "../../says.ts";
 import type { refreshedKeys } from "../schema.ts";
 import { keyTarget } from "../sql.ts";
 
@@ -25,7 +25,7 @@ export async function refreshAllKeys(input: Pick<ChangeInput, "env" | "author">)
     ...{ call: "keys.refresh_all", object: sql`'keys'`, from: sql`(select 1)`, onlyIf: sql`true` },
     ...{ find: sql`select 1`, statements: () => [markOutdated("all")] },
   });
-  const says = sentenceOf("All keys", KEYS_SAY["keys.refresh_all"]());
+  const says = sentenceOf("All keys", SAYS["keys.refresh_all"]());
   return refreshed(says, await refreshLimiters(input.env, "all", MAX_KEYS_AT_ONCE));
 }
 

@@ -9,8 +9,8 @@ import { sentenceOf } from "../../../text/says.ts";
 import { type ChangeInput, insertRow, jsonOf, type Made, make, updateRows } from "../../change.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { keyRefusal } from "../../refusal-sql.ts";
+import { SAYS } from "../../says.ts";
 import { mintSecret } from "../mint.ts";
-import { KEYS_SAY } from "../says.ts";
 import type { rotatedKey, rotation, updatedKey } from "../schema.ts";
 import { KEYS, keyTarget, requireKey } from "../sql.ts";
 
@@ -85,6 +85,6 @@ export async function retireSecret(
     ],
   });
   const effective = await refreshAtOnce(env, { key: id });
-  const saysNothingNew = sentenceOf(now.name, KEYS_SAY["keys.retire"](secret), effective);
+  const saysNothingNew = sentenceOf(now.name, SAYS["keys.retire"](secret), effective);
   return { ...now, effective, says: entry === undefined ? saysNothingNew : says(effective) };
 }

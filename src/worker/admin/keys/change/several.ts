@@ -5,9 +5,10 @@ import { idOfCustomer } from "../../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../../db/database.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
 import type { Input } from "../../call.ts";
-import { type ChangeOfRows, makeEach, saysOfEntry, sentencesOf } from "../../change.ts";
+import { type ChangeOfRows, makeEach, sentencesOf } from "../../change.ts";
 import type { dryRun } from "../../http/schemas.ts";
 import { MAX_KEYS_AT_ONCE, refreshEachAtOnce } from "../../refresh-limiters.ts";
+import { saysOf } from "../../says.ts";
 import type { ChangedKeys, keySelection } from "../schema.ts";
 import { KEYS } from "../sql.ts";
 
@@ -33,7 +34,7 @@ export async function changeSeveral(
   const changedIds = changed.map(({ object }) => object);
   const effectOf = isDryRun ? () => null : await refreshEachAtOnce(env, changedIds);
   const said = changed.map((each) => {
-    const says = saysOfEntry(KEYS, change.call, each);
+    const says = saysOf({ call: change.call, ...each });
     return { title: each.title, says, effective: effectOf(each.object) };
   });
   const left = sentencesOf(kept.map(({ title, reason: says }) => ({ title, says })));

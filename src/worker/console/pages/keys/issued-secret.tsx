@@ -1,9 +1,9 @@
 /** Shows a new secret. The page reads nothing that can fail, because a lost secret cannot be shown again. */
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
-import { RIGHTS } from "../../../admin/keys/says.ts";
 import type { issuedKey } from "../../../admin/keys/schema.ts";
 import { limitsInWords } from "../../../admin/plans/schema.ts";
+import { RIGHTS } from "../../../admin/says.ts";
 import { urlOf } from "../../../platform/request-url.ts";
 import { formatTime } from "../../../text/format.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";

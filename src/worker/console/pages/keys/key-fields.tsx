@@ -1,8 +1,8 @@
 /** The fields of the forms that create and change a key. */
 
-import { RIGHTS } from "../../../admin/keys/says.ts";
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
 import { LIMITS, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
+import { RIGHTS } from "../../../admin/says.ts";
 import type { LOCATIONS } from "../../../db/values.ts";
 import { planName } from "../../../text/format.ts";
 import type { Failure } from "../../kit/failure.tsx";

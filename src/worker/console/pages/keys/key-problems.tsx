@@ -1,7 +1,7 @@
 /** Says why requests of a key are refused, or soon will be. */
 import type { Child } from "hono/jsx";
-import { STRIKES_REASON } from "../../../admin/bans/says.ts";
 import type { KeyView, LiveUsage } from "../../../admin/keys/schema.ts";
+import { STRIKES_REASON } from "../../../admin/says.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS } from "../../../text/time.ts";
 import { docsUrl } from "../../kit/page.tsx";

@@ -2,10 +2,10 @@
 import { Hono } from "hono";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { newKeyId } from "../../../admin/keys/mint.ts";
-import { RIGHTS } from "../../../admin/keys/says.ts";
 import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { MAX_KEYS_AT_ONCE } from "../../../admin/refresh-limiters.ts";
+import { RIGHTS } from "../../../admin/says.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
