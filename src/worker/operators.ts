@@ -10,7 +10,7 @@ import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
 import { isPage, refusePlainHttp, requireHttps, respond, withErrors } from "./answer.ts";
-import { errorPage } from "./console/kit/error-page.tsx";
+import { errorPage } from "./console/kit/page.tsx";
 import { consoleRoutes } from "./console/routes.tsx";
 import type { AppEnv, Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./db/retention.ts";

@@ -1,10 +1,12 @@
 /** `GET /health`, for monitors and deploys. A request needs no key and is not counted. */
+
 import { type Context, Hono } from "hono";
-import type { AppEnv } from "../context.ts";
+import type { AppEnv, Bindings } from "../context.ts";
+import { CHECK_TIMEOUT_MS, type Health, healthOf } from "../key/health.ts";
 import { unavailable } from "../platform/errors.ts";
 import { settingsOf } from "../platform/settings.ts";
+import { SingleFlight } from "../platform/single-flight.ts";
 import { renderClientError } from "./errors.ts";
-import { HealthCheck } from "./health-check.ts";
 
 /** `operatorMembers` returns the members that only operators see. */
 export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<object>) {
@@ -22,4 +24,24 @@ export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<ob
       "Cache-Control": "no-store",
     });
   });
+}
+
+/** Requests within this time share a result. */
+const REPEAT_CHECK_AFTER_MS = 1_000;
+
+export class HealthCheck {
+  readonly #checks = new SingleFlight<Health>(2 * CHECK_TIMEOUT_MS);
+  #last: { readonly health: Health; readonly checkedAtMs: number } | null = null;
+
+  async run(env: Bindings, waitUntil: (promise: Promise<unknown>) => void): Promise<Health> {
+    if (this.#last !== null && Math.abs(Date.now() - this.#last.checkedAtMs) < REPEAT_CHECK_AFTER_MS) {
+      return this.#last.health;
+    }
+    const check = async () => {
+      const health = await healthOf(env);
+      this.#last = { health, checkedAtMs: Date.now() };
+      return health;
+    };
+    return this.#checks.run(check, waitUntil);
+  }
 }

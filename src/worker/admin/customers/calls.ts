@@ -1,12 +1,16 @@
 /** The calls about customers: who uses the keys. */
+import type * as v from "valibot";
+import type { Bindings } from "../../context.ts";
+import { withCustomerId } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
-import { createCustomer } from "./change/create.ts";
+import { orderOf } from "../usage/schema.ts";
+import { findUsageOf, toUsageOfKeys } from "../usage/service.ts";
+import { allCustomers } from "../usage/sql.ts";
 import { eraseCustomer, previewErasure } from "./change/erase.ts";
 import { mergeCustomer, previewMerge } from "./change/merge.ts";
-import { updateCustomer } from "./change/update.ts";
-import { findCustomerPage } from "./list.ts";
+import { createCustomer, updateCustomer } from "./change/update.ts";
 import {
   customerPage,
   customerQuery,
@@ -18,7 +22,7 @@ import {
   newCustomer,
   updatedCustomer,
 } from "./schema.ts";
-import { requireCustomer } from "./sql.ts";
+import { findCustomers, isSought, requireCustomer } from "./sql.ts";
 
 const ERASED = "The customer is erased, which is permanent.";
 const NAME_TAKEN = "Another customer has this name.";
@@ -111,3 +115,23 @@ export const customerCalls = {
     run: eraseCustomer,
   }),
 };
+
+export async function findCustomerPage(
+  env: Bindings,
+  query: v.InferOutput<typeof customerQuery>,
+): Promise<v.InferOutput<typeof customerPage>> {
+  const db = openDatabase(env.DB);
+  const { customer } = await withCustomerId(db, query);
+  const groups = allCustomers(isSought({ search: query.search, id: customer }));
+  const asked = { ...query, ...orderOf(query), customer };
+  const { rows, total: _, ...about } = await findUsageOf(env, groups, "customer", asked);
+  const found = await findCustomers(
+    db,
+    rows.map(({ id }) => id),
+  );
+  const customers = rows.flatMap((row) => {
+    const view = found.get(row.id);
+    return view === undefined ? [] : [{ ...view, usage: toUsageOfKeys(row) }];
+  });
+  return { ...about, unreachable: [...about.unreachable], customers };
+}

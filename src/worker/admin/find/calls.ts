@@ -1,7 +1,15 @@
 /** The call that finds things of all kinds. */
+import type { Bindings } from "../../context.ts";
+import { openDatabase } from "../../db/database.ts";
+import { counted, planName } from "../../text/format.ts";
+import { isInt64 } from "../../text/int64.ts";
+import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { findThings } from "./find.ts";
-import { findQuery, foundThings } from "./schema.ts";
+import { searchCustomers } from "../customers/sql.ts";
+import { listKeys } from "../keys/list-sql.ts";
+import type { KeyView } from "../keys/schema.ts";
+import { findOrder } from "../orders/sql.ts";
+import { type FoundThing, findQuery, foundThings, IS_MASKED } from "./schema.ts";
 
 export const find = call({
   id: "find",
@@ -13,3 +21,33 @@ export const find = call({
 
   run: ({ env, query }) => findThings(env, query.text),
 });
+
+const MAX_KEYS = 8;
+const MAX_CUSTOMERS = 5;
+
+export async function findThings(env: Bindings, text: string): Promise<{ found: FoundThing[] }> {
+  const db = openDatabase(env.DB);
+  // A masked secret is found by its end.
+  const part = IS_MASKED.test(text) ? text.slice(-4) : text;
+  const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
+  const [order, { keys }, customers] = await Promise.all([
+    isInt64(text) ? findOrder(db, text) : undefined,
+    listKeys(db, filter, nowSeconds()),
+    searchCustomers(db, text, MAX_CUSTOMERS),
+  ]);
+  return {
+    found: [
+      ...(order ? [{ kind: "order", id: text, name: text, detail: order.status } as const] : []),
+      ...keys.map(foundKey),
+      ...customers.map(({ id, name, email, keys: count }) => {
+        const detail = [counted(count, "key"), email ?? []].flat().join(", ");
+        return { kind: "customer", id, name, detail } as const;
+      }),
+    ],
+  };
+}
+
+function foundKey({ id, name, customer, plan, status }: KeyView): FoundThing {
+  const detail = [customer?.name ?? [], planName(plan), status].flat().join(", ");
+  return { kind: "key", id, name, detail };
+}

@@ -1,10 +1,13 @@
 /** The calls about keys, their secrets and their limits. */
+
 import { openDatabase } from "../../db/database.ts";
+import { banLifted, banRequest, banSet } from "../bans/schema.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
 import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
 import { findUsageOfKey } from "../usage/service.ts";
+import { banKey, liftBan, previewBan } from "./change/ban.ts";
 import { issueKey } from "./change/create.ts";
 import { refreshAllKeys, refreshKey } from "./change/refresh.ts";
 import { revokeKey, revokeKeys } from "./change/revoke.ts";
@@ -248,5 +251,30 @@ export const keyCalls = {
       columns: columnsOf(USAGE_ROWS[by]),
       rows,
     }),
+  }),
+};
+
+export const keyBanCalls = {
+  set: call({
+    id: "bans.set",
+    route: "PUT /keys/:id/ban",
+    summary: "Ban a key",
+    description: "Replaces the bans of the key that are live.",
+    body: banRequest,
+    answer: banSet,
+    example: { seconds: 3600, reason: "Sends each order twice." },
+
+    preview: previewBan,
+    run: banKey,
+  }),
+
+  lift: call({
+    id: "bans.lift",
+    route: "DELETE /keys/:id/ban",
+    summary: "Lift the bans of a key",
+    description: "The next ban for seconds over the limit is not doubled because of a ban that was lifted.",
+    answer: banLifted,
+
+    run: liftBan,
   }),
 };

@@ -3,9 +3,8 @@ import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { formatNumber } from "../../text/format.ts";
 import { Bars, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
-import { Presets } from "./list.tsx";
+import { OF_THE_DAY, Presets } from "./list.tsx";
 import type { ConsoleContext } from "./page.tsx";
-import { OF_THE_DAY } from "./ranges.ts";
 import { type Column, countColumn, NONE, Table, Term, Time } from "./ui.tsx";
 
 const RANGES = {

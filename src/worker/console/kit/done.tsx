@@ -3,8 +3,9 @@ import type { AuditView } from "../../admin/audit/schema.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { saysOf } from "../../admin/says.ts";
 import { sentenceOf } from "../../text/says.ts";
-import { Notice } from "./ui.tsx";
-import { EntryUndo } from "./undo.tsx";
+import type { FormTexts } from "./members.ts";
+import { APPLY, HiddenFields } from "./preview.tsx";
+import { Notice, Submit } from "./ui.tsx";
 
 type Props = {
   readonly subject: string;
@@ -23,5 +24,28 @@ export function Done({ subject, version, entries, effective, mayUndo }: Props) {
       <p>{sentenceOf(subject, saysOf(entry), effective)}</p>
       {mayUndo && <EntryUndo entry={entry} />}
     </Notice>
+  );
+}
+
+type EntryProps = {
+  readonly entry: AuditView;
+  /** Whether the other changes of its batch are undone, too. */
+  readonly isTogether?: boolean;
+};
+
+/** A load is undone as a whole, after a preview. */
+export function EntryUndo({ entry: { id, call, undoable }, isTogether = false }: EntryProps) {
+  if (!undoable) return null;
+  const isLoad = call === "orders.load" || call === "audit.undo";
+  const together = isTogether && !isLoad ? { together: "true" } : {};
+  return <UndoForm typed={{ entry: String(id), ...together, ...(isLoad ? {} : APPLY) }} />;
+}
+
+export function UndoForm({ typed }: { readonly typed: FormTexts }) {
+  return (
+    <form method="post" action="/console/audit">
+      <HiddenFields typed={typed} />
+      <Submit tone="small">Undo</Submit>
+    </form>
   );
 }

@@ -1,11 +1,25 @@
 /** Changes the name, the e-mail address and the note of a customer. Its keys and its use stay its own. */
+
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase } from "../../../db/database.ts";
+import { customers } from "../../../db/schema.ts";
+import { mintCustomerId } from "../../../key/key.ts";
+import { randomBytes } from "../../../key/mac.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
-import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../../change.ts";
+import { sentenceOf } from "../../../text/says.ts";
+import {
+  type ChangeInput,
+  type ChangeOfRows,
+  create,
+  insertRow,
+  make,
+  updateRows,
+  versionOf,
+} from "../../change.ts";
 import { ERASED } from "../../refusal-sql.ts";
-import type { CustomerUpdate, updatedCustomer } from "../schema.ts";
+import { SAYS } from "../../says.ts";
+import type { CustomerUpdate, newCustomer, updatedCustomer } from "../schema.ts";
 import {
   CUSTOMERS,
   type CustomerTexts,
@@ -39,4 +53,20 @@ export async function updateCustomer(
   });
   const { now, entry, says } = await conflictOnName(updated);
   return entry === undefined ? updateCustomer(input) : { ...now, says: says() };
+}
+
+export async function createCustomer(
+  input: Pick<ChangeInput<v.InferOutput<typeof newCustomer>>, "env" | "author" | "body">,
+): Promise<v.InferOutput<typeof updatedCustomer>> {
+  const { author, body } = input;
+  const id = mintCustomerId(randomBytes);
+  const values = { ...textColumns(body), id, createdAt: author.at };
+  const created = await conflictOnName(
+    create(input, customerTarget(id), {
+      ...{ call: "customers.create", after: body },
+      statements: (made) => [insertRow(customers, { ...values, version: versionOf(made) })],
+    }),
+  );
+  if (created === undefined) throw new Error("an id was minted twice");
+  return { ...created.now, says: sentenceOf(body.name, SAYS["customers.create"]()) };
 }

@@ -11,7 +11,7 @@ import { LIMITS, type Limit, limitChange } from "../../plans/schema.ts";
 import { findPlanLimits } from "../../plans/sql.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { keyRefusal } from "../../refusal-sql.ts";
-import { readLive } from "../live.ts";
+import { readLive } from "../find.ts";
 import type { temporaryLimits, updatedKey } from "../schema.ts";
 import { KEYS, keyTarget } from "../sql.ts";
 

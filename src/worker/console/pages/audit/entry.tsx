@@ -4,8 +4,8 @@ import type { AuditView } from "../../../admin/audit/schema.ts";
 import { saysOf, withNames } from "../../../admin/says.ts";
 import { planName } from "../../../text/format.ts";
 import { type Members, membersOf, memberText, textOf, wordsOf } from "../../../text/says.ts";
+import { EntryUndo } from "../../kit/done.tsx";
 import { addressOf } from "../../kit/forms.ts";
-import { EntryUndo } from "../../kit/undo.tsx";
 
 /** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];

@@ -10,6 +10,7 @@ import type { AppEnv } from "../../../context.ts";
 import { AUDIT_CALLS } from "../../../db/values.ts";
 import { formatDay, formatTime } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
+import { UndoForm } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, inputOfForm, queryOf } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
@@ -17,7 +18,6 @@ import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { PreviewPanel } from "../../kit/preview.tsx";
 import { Lines, Notice } from "../../kit/ui.tsx";
-import { UndoForm } from "../../kit/undo.tsx";
 import { deedsIn, Entry } from "./entry.tsx";
 
 const PATH = "/console/audit";

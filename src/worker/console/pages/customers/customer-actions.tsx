@@ -1,4 +1,5 @@
 /** What an operator can do to a customer: each action has a form and a call. */
+
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { Call } from "../../../admin/call.ts";
@@ -7,7 +8,9 @@ import { type CustomerView, customerUpdate, merger } from "../../../admin/custom
 import type { ObjectSchema } from "../../../text/check-schema.ts";
 import { type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
+import { ask } from "../../kit/forms.ts";
 import { type FormTexts, textsOf } from "../../kit/members.ts";
+import type { ConsoleContext } from "../../kit/page.tsx";
 import { PreviewPanel } from "../../kit/preview.tsx";
 import { Basis, customerAddress } from "../../kit/ui.tsx";
 
@@ -113,4 +116,12 @@ export function CustomerForm({ customer, open = "", names, failure }: FormProps)
       <PreviewPanel preview={preview} action={address} button={title} isDangerous={isDangerous} back={back} />
     </div>
   );
+}
+
+/** Beyond them, a script asks for what is typed. */
+const SUGGESTED = "200";
+
+export async function knownCustomers(c: ConsoleContext): Promise<readonly string[]> {
+  const { customers } = await ask(c, customerCalls.list, { limit: SUGGESTED });
+  return customers.flatMap(({ name, erasedAt }) => (erasedAt === null ? name : []));
 }

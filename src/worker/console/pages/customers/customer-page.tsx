@@ -42,8 +42,7 @@ import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
-import { CUSTOMER_ACTIONS, CustomerForm, CustomerLinks } from "./customer-actions.tsx";
-import { knownCustomers } from "./known-customers.ts";
+import { CUSTOMER_ACTIONS, CustomerForm, CustomerLinks, knownCustomers } from "./customer-actions.tsx";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;

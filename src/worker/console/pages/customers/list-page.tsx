@@ -10,9 +10,8 @@ import type { UsageSort } from "../../../db/values.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
 import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
-import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import { CsvLink, daysIn, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
-import { daysIn, rangePresets } from "../../kit/ranges.ts";
 import { Badge, type Column, Count, Customer, Notice, Table, Time } from "../../kit/ui.tsx";
 import { advicesTo } from "./advice.tsx";
 

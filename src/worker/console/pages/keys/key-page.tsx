@@ -40,7 +40,7 @@ import {
   Time,
 } from "../../kit/ui.tsx";
 import { Entry } from "../audit/entry.tsx";
-import { knownCustomers } from "../customers/known-customers.ts";
+import { knownCustomers } from "../customers/customer-actions.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import {
   ACTIONS,

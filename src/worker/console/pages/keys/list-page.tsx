@@ -32,7 +32,7 @@ import {
   Submit,
   Table,
 } from "../../kit/ui.tsx";
-import { knownCustomers } from "../customers/known-customers.ts";
+import { knownCustomers } from "../customers/customer-actions.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
 import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";

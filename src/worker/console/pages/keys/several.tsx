@@ -10,6 +10,7 @@ import { inputOf } from "../../../admin/serve.ts";
 import { PLAN_IDS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, planName } from "../../../text/format.ts";
+import { EntryUndo } from "../../kit/done.tsx";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, receiveForm } from "../../kit/forms.ts";
 import { Tick, TickAll } from "../../kit/list.tsx";
@@ -17,7 +18,6 @@ import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
 import { Check, type Column, Lines, Notice, Table } from "../../kit/ui.tsx";
-import { EntryUndo } from "../../kit/undo.tsx";
 
 type Several = {
   /** Absent: `keyCalls.plan`, which has a body of its own. */

@@ -11,12 +11,12 @@ import type { AppEnv } from "../../../context.ts";
 import { MAX_ORDERS_PER_SHIPMENT, ORDER_STATUSES, UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
+import { EntryUndo } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets, Tick, TickAll } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, Check, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
-import { EntryUndo } from "../../kit/undo.tsx";
 import { LISTED_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
 
 const PATH = "/console/orders";

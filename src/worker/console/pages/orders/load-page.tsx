@@ -23,11 +23,11 @@ import type { AppEnv } from "../../../context.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { toCsv } from "../../../text/csv.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
+import { EntryUndo } from "../../kit/done.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { ask, receiveForm } from "../../kit/forms.ts";
 import { page } from "../../kit/page.tsx";
 import { Notice, Submit } from "../../kit/ui.tsx";
-import { EntryUndo } from "../../kit/undo.tsx";
 
 export const LOAD_PATH = "/console/orders/load";
 const CHARS_SHOWN = 500;

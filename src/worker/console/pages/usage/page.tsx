@@ -8,9 +8,8 @@ import type { UsageSort } from "../../../db/values.ts";
 import { counted, formatNumber, planName } from "../../../text/format.ts";
 import { AsOf, closenessColumns, figureColumns, UsageChart } from "../../kit/chart.tsx";
 import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
-import { CsvLink, Filters, Pages } from "../../kit/list.tsx";
+import { CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
-import { daysIn, OF_THE_DAY, rangePresets } from "../../kit/ranges.ts";
 import { type Column, Customer, Table, Time } from "../../kit/ui.tsx";
 
 const ROWS_PER_PAGE = 50;
