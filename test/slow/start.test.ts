@@ -5,8 +5,10 @@ import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { LOCAL_ENV, runWrangler } from "../../src/local/wrangler.ts";
 import { SCHEMA_NUMBER } from "../../src/worker/db/schema-number.ts";
 import { PROJECT, runAdmin, temporaryFolder } from "../support/cli.ts";
+import { readText } from "../support/sources.ts";
 import {
   freePort,
   openData,
@@ -238,6 +240,29 @@ describe("the next npm start", () => {
     expect(await next.exited).toBe(1);
     expect(next.output()).toContain(says);
     expect(next.output()).toContain("To start with a new one, move the folder away.\n");
+  });
+});
+
+describe("npm start on the data of 2.2", () => {
+  it("brings the database to this version, and its keys go on", async ({ expect }) => {
+    const data = join(folder, "of-2.2");
+    const file = join(folder, "of-2.2.sql");
+    const noted = `create table d1_migrations (id integer primary key autoincrement, name text unique, applied_at timestamp default current_timestamp not null);
+      insert into d1_migrations (name) values ('0000_init.sql');`;
+    const tables = readText("migrations/0000_init.sql");
+    writeFileSync(file, [tables, noted, readText("test/fixtures/database-2.2.sql")].join("\n"));
+    const where = ["DB", "--env=", "--local", "--persist-to", data];
+    expect((await runWrangler(["d1", "execute", ...where, "--file", file], LOCAL_ENV)).code).toBe(0);
+    const own = await freePort();
+    const next = run("--port", String(own), "--persist-to", data);
+    await next.until(READY);
+    expect(next.output()).toContain("Bringing the database to this version …\n");
+    expect(next.output()).not.toContain("sok_");
+    const headers = { Authorization: "Bearer sok_0WpnVnI0yYk48rp6lRwhBwdWOqtEkfzRsPRaWMF2k7gpi" };
+    const listed = await fetch(`http://localhost:${own}/v1/store/orders`, { headers });
+    expect([listed.status, listed.headers.get("X-RateLimit-Limit")]).toEqual([200, "300"]);
+    next.child.kill("SIGTERM");
+    await next.exited;
   });
 });
 

@@ -15,3 +15,9 @@ declare namespace Cloudflare {
     mainModule: typeof import("../../src/worker/index.ts");
   }
 }
+
+/** Vite imports any file as a string. */
+declare module "*?raw" {
+  const text: string;
+  export default text;
+}

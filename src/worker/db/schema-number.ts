@@ -34,7 +34,7 @@ export function schemaProblem(rows: readonly SchemaRow[]): SchemaProblem | undef
   // 2.2 and the versions before had one migration, which was edited from version to version.
   if (number === 0 && !tables.has("past_owners")) {
     const says =
-      "The database is of version 2.1 or older, and no migration brings it to this version: docs/deploying.md, Upgrade, says how to take keys and orders along.";
+      "The database is of version 2.1 or older, and no migration brings it to this version: docs/deploying.md, Upgrade, says what to do.";
     return { kind: "oldest", says };
   }
   const says =

@@ -1,0 +1,285 @@
+/** A database of 2.2 (test/fixtures) becomes one of this version: nothing is lost, and its keys and links go on. */
+import { reset } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { beforeAll, describe, it } from "vitest";
+import { foldForSearch } from "../../../src/worker/text/text.ts";
+import of22 from "../../fixtures/database-2.2.sql?raw";
+import { LIST, startApp } from "../../support/worker.ts";
+import { operatorOf } from "../admin/admin-support.ts";
+
+/** Columns that are gone, or have another value: tests of their own say which. */
+const MOVED: Readonly<Record<string, readonly string[]>> = {
+  api_keys: ["owner_name", "owner_email", "owner_key", "search", "version"],
+  orders: ["version"],
+  owner_links: ["owner", "owner_key"],
+  plans: ["version"],
+};
+/** `past_owners` is in usage and bans. A load of 2.2 cannot be undone. */
+const GONE = ["loads", "past_owners"];
+
+/** The values as literals of SQL, because a number of JavaScript has no 64 bits. */
+type Row = Readonly<Record<string, string>>;
+type Tables = ReadonlyMap<string, readonly Row[]>;
+
+let [before, after]: [Tables, Tables] = [new Map(), new Map()];
+let [fresh, migrated]: [unknown, unknown] = [null, null];
+
+async function run(sql: readonly string[]): Promise<void> {
+  await env.DB.batch(sql.map((statement) => env.DB.prepare(statement)));
+}
+
+async function all<Found>(sql: string): Promise<Found[]> {
+  return (await env.DB.prepare(sql).all<Found>()).results;
+}
+
+/** The rows of all tables, in the order in which a scan finds them. */
+async function readTables(): Promise<Tables> {
+  const tables = await all<{ name: string }>(
+    "select name from pragma_table_list where schema = 'main' and type = 'table' and name not glob '_cf_*' and name not glob 'sqlite_*'",
+  );
+  const read = tables.map(async ({ name }) => {
+    const columns = await all<{ name: string }>(`select name from pragma_table_info('${name}')`);
+    const values = columns.map((column) => `quote("${column.name}") as "${column.name}"`);
+    return [name, await all<Row>(`select ${values.join()} from "${name}"`)] as const;
+  });
+  return new Map(await Promise.all(read));
+}
+
+function readSchema() {
+  return all(
+    "select type, name, sql from sqlite_schema where name not glob '_cf_*' and name not glob 'sqlite_*' order by type, name",
+  );
+}
+
+beforeAll(async () => {
+  fresh = await readSchema();
+  await reset();
+  const [first, ...later] = env.TEST_MIGRATIONS.map(({ queries }) => queries);
+  await run(first ?? []);
+  await run(of22.split("--> statement-breakpoint"));
+  before = await readTables();
+  for (const queries of later) await run(queries);
+  after = await readTables();
+  migrated = await readSchema();
+});
+
+const rowsOf = (tables: Tables, table: string): readonly Row[] => tables.get(table) ?? [];
+
+/** Whose a key of 2.2 was at a time, and under which plan: a change before the end of a day counts from the next. */
+function ownerAt(keyId: string | undefined, seconds: string | undefined): Row | undefined {
+  const past = rowsOf(before, "past_owners")
+    .filter((row) => row.key_id === keyId && Number(row.until_day) > Number(seconds))
+    .toSorted((a, b) => Number(a.until_day) - Number(b.until_day));
+  return past[0] ?? rowsOf(before, "api_keys").find(({ id }) => id === keyId);
+}
+
+/** The key by which 2.2 told owners apart. */
+function ownerKeyOf(customerId: string | undefined): string | undefined {
+  return rowsOf(after, "customers").find(({ id }) => id === customerId)?.name_key;
+}
+
+const ownerOf = (row: Row | undefined) =>
+  row === undefined || row.owner_key === "''" ? undefined : row.owner_key;
+
+/** The id of the last entry about the object. An entry of an owner cannot be undone, so it counts as none. */
+function lastEntryOf({ id }: Row): string {
+  const last = rowsOf(before, "audit_log").findLast(({ object }) => object === id);
+  return /"owner(Name|Email)"/.test(last?.before ?? "") ? "0" : (last?.id ?? "0");
+}
+
+describe("the migrations", () => {
+  it("make of a database of 2.2 the schema of a new one", ({ expect }) => {
+    expect(migrated).toEqual(fresh);
+  });
+
+  it("keep every value of every row, but those that are moved", ({ expect }) => {
+    expect(before.size).toBe(18);
+    for (const [table, rows] of before) {
+      if (GONE.includes(table)) continue;
+      expect(rows.length, table).toBeGreaterThan(0);
+      const kept = Object.keys(rows[0] ?? {}).filter((column) => !MOVED[table]?.includes(column));
+      const only = (all: readonly Row[]) => all.map((row) => kept.map((column) => row[column]));
+      const expected = table === "owner_links" ? rows.filter(isLinkOfKeys) : rows;
+      expect(only(rowsOf(after, table)), table).toEqual(only(expected));
+    }
+  });
+
+  it("drop the links of customers without a key that is not revoked", ({ expect }) => {
+    expect(rowsOf(before, "owner_links").filter((link) => !isLinkOfKeys(link))).toHaveLength(1);
+    for (const link of rowsOf(after, "owner_links")) {
+      const owner = rowsOf(before, "owner_links").find(({ id }) => id === link.id)?.owner_key;
+      expect(ownerKeyOf(link.customer_id)).toBe(owner);
+    }
+  });
+
+  it("make a customer of each owner, with its name, and with all of its e-mail addresses", ({ expect }) => {
+    const owners = [...rowsOf(before, "past_owners"), ...rowsOf(before, "api_keys")];
+    const byKey = Map.groupBy(owners.filter(ownerOf), (row) => row.owner_key);
+    const customers = rowsOf(after, "customers");
+    expect(customers.map((row) => row.name_key).toSorted()).toEqual([...byKey.keys()].toSorted());
+    for (const { name_key, name, email, note, version, erased_at } of customers) {
+      const rows = byKey.get(name_key) ?? [];
+      const newest = rows.at(-1);
+      expect(name).toBe(newest?.owner_name === "NULL" ? newest.owner_email : newest?.owner_name);
+      const emails = rows.map((row) => row.owner_email ?? "").filter((each) => each !== "NULL");
+      expect(email).toBe(emails.at(-1) ?? "NULL");
+      for (const each of emails) expect(`${email} ${note}`).toContain(each.slice(1, -1));
+      expect([version, erased_at]).toEqual(["0", "NULL"]);
+    }
+  });
+
+  it("give keys, bans and the use of each day to the customer of then, and use to the plan of then", ({
+    expect,
+  }) => {
+    for (const key of rowsOf(after, "api_keys")) {
+      const was = rowsOf(before, "api_keys").find(({ id }) => id === key.id);
+      expect(ownerKeyOf(key.customer_id), key.name).toBe(ownerOf(was));
+    }
+    for (const { key_id, started_at, customer_id, id } of rowsOf(after, "bans"))
+      expect(ownerKeyOf(customer_id), id).toBe(ownerOf(ownerAt(key_id, started_at)));
+    for (const { key_id, day, customer_id, plan } of rowsOf(after, "usage")) {
+      const owner = ownerAt(key_id, day);
+      expect([ownerKeyOf(customer_id), plan], `${key_id} ${day}`).toEqual([
+        ownerOf(owner),
+        owner?.plan ?? "''",
+      ]);
+    }
+  });
+
+  it("leave in the search text of a key its name and its note", ({ expect }) => {
+    for (const { name = "", note, search, id } of rowsOf(after, "api_keys")) {
+      const isPlain = id?.includes("sqlSql"); // plain SQL folds A to Z only
+      const texts = [name, ...(note === undefined || note === "NULL" ? [] : [note])].map((text) =>
+        text.slice(1, -1),
+      );
+      for (const text of texts) expect(search).toContain(isPlain ? lower(text) : foldForSearch(text));
+      expect(search?.length).toBeLessThanOrEqual(texts.join("\n").length + 3);
+    }
+  });
+
+  it("make the version of a key and of a plan the id of its last entry", ({ expect }) => {
+    for (const table of ["api_keys", "plans"])
+      for (const row of rowsOf(after, table)) expect(row.version, row.id).toBe(lastEntryOf(row));
+    expect(new Set(rowsOf(after, "orders").map(({ version }) => version))).toEqual(new Set(["0"]));
+  });
+});
+
+const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+function isLinkOfKeys({ owner_key }: Row): boolean {
+  return rowsOf(before, "api_keys").some((key) => key.owner_key === owner_key && key.status !== "'revoked'");
+}
+
+/** Secrets of the fixture, whose MAC key is of no other database. */
+const SECRETS = {
+  used: "sok_0WpnVnI0yYk48rp6lRwhBwdWOqtEkfzRsPRaWMF2k7gpi",
+  neverUsed: "sok_06AztACxyiv6T85r2vD8gp7hV8w3bhuUtkh6mMjULFmxy",
+  enterprise: "sok_0dKOSS1BlGUdmOhUgEkIWfyaZeeu6VBo7Vy3RlKVDqz4E",
+  temporarilyLimited: "sok_0cPNpxpiqOuMV3ewVvUC074kj3UL5c0kn055uTYaxKSex",
+  onceTemporarilyLimited: "sok_0nII52J7Cpe4uglO66UmXw2JKQ7OvDlcoqnQKkUEcahiO",
+  ownMinute: "sok_0X1aFVMdgmNlr1kTDYomFJ8XOco0lPNn04ObPf6a5jqp9",
+  far: "sok_68xK6398hqQVmQwcfGLXwnJpI7ZMKwVXOche5jh8uYB1a",
+  oldWithGrace: "sok_0MPboOXJFnaTuHi77hubmXNgGxPGObGRDfKSvEcX3F6WB",
+  newWithGrace: "sok_0MPboOXJFnaTuo6hHtBpqFAuHyy8CFeap3ILFUsJPudeV",
+  rotatedByOwner: "sok_00YPYBMVd174bru8pCTxPWH4IQ9xxBuCOntbWFtCHgLLF",
+  oldWithoutGrace: "sok_07N1xyj1XLJuYHbN10SyTXltTq4ivseYqkyi2xvfQwJ7J",
+  ended: "sok_0nSfQiwADWZxO9L567EB1hroeVEOs5rfwr1ocnIV6qX3R",
+  revoked: "sok_07HuBugJERmhUHZqFFWXBMeX2xMcrRAMXFJLTTdk4sTIh",
+  disabled: "sok_0euduQ0wrEqdg8tzBtmWikiN1qF0BhRh5s9JdF7XYLfpd",
+  expired: "sok_0RKP6vpXNkr0cKsNr4hHSFd4CPxeufJndSsHz9tgKft6d",
+  banned: "sok_0B6GwDL9KJ7ZVSRUrxoERif0eGthuhIGURCGOgkMa1IzX",
+  onlyLists: "sok_04ZbbJbyJun80hoEUtS2wuDD2ZUJlWZlJSwi0Ex3Tn1SG",
+} as const;
+
+describe("the keys of 2.2", () => {
+  const app = startApp();
+  const list = (key: keyof typeof SECRETS) => app(LIST, { key: SECRETS[key] });
+
+  it.for([
+    ["used", 300],
+    ["neverUsed", 61],
+    ["enterprise", 3000],
+    ["temporarilyLimited", 500],
+    ["onceTemporarilyLimited", 300],
+    ["far", 1000],
+    ["oldWithGrace", 300],
+    ["newWithGrace", 300],
+    ["rotatedByOwner", 61],
+  ] as const)("list orders with the limit that they had: %s", async ([key, limit], { expect }) => {
+    const response = await list(key);
+    expect([response.status, response.headers.get("X-RateLimit-Limit")]).toEqual([200, String(limit)]);
+    expect(await response.text()).toContain(
+      '{"id":9223372036854775807,"petId":-9223372036854775808,"quantity":9007199254740993}',
+    );
+  });
+
+  it.for(["oldWithoutGrace", "ended", "revoked", "disabled", "expired"] as const)(
+    "stay refused: %s",
+    async (key, { expect }) => {
+      expect((await list(key)).status).toBe(401);
+    },
+  );
+
+  it("are refused beyond their own limit", async ({ expect }) => {
+    const statuses: number[] = [];
+    // The minute may end in between.
+    for (let i = 0; i < 15; i++) statuses.push((await list("ownMinute")).status);
+    expect(statuses.slice(0, 7)).toEqual(Array(7).fill(200));
+    const last = statuses.includes(429);
+    expect(last).toBe(true);
+  });
+
+  it("stay banned, and keys that may only list cancel nothing", async ({ expect }) => {
+    const banned = await list("banned");
+    expect([banned.status, await banned.json()]).toEqual([
+      429,
+      expect.objectContaining({
+        code: "key_banned",
+        message: expect.stringContaining("2100-01-01T00:00:00Z"),
+      }),
+    ]);
+    const cancel = (key: string) => app(`${LIST}/1003`, { key, method: "DELETE" });
+    expect((await cancel(SECRETS.onlyLists)).status).toBe(403);
+    expect((await cancel(SECRETS.used)).status).toBe(204);
+  });
+});
+
+describe("the links of 2.2", () => {
+  const open = (code: string) =>
+    startApp()("/owner", {
+      method: "POST",
+      body: new URLSearchParams({ code }),
+      headers: { Origin: "https://orders.example" },
+      redirect: "manual",
+    });
+
+  it.for([
+    ["of a name", "sol_7fCQpvSCLCsl7tC5JrWQAGnbqnv3TASwr0N3PnlV"],
+    ["of an e-mail address", "sol_6rvFgxZ2X2fUBfaz6laNeu6wT22n7ndc3uG9LYQI"],
+    ["of a customer whose name is ..", "sol_TaGyGy15AXOIaN3tkcmLND6EVLkVpZHlBnsyN5ez"],
+  ])("open the keys of their customer: %s", async ([, code], { expect }) => {
+    const response = await open(code ?? "");
+    expect(response.status).toBe(303);
+  });
+
+  it.for([
+    ["that was revoked", "sol_7fCQpvSCR48iuyBnbx3xObakhU54zCDLD1ftztRX"],
+    ["that has ended", "sol_D9aLWe42lbdxLvHxOyZduY15zdMrfB4hYK2qxsMi"],
+    ["of a name that no key has", "sol_kMWQz9yJ7dJ7N5igJGDreNQNSs7CZzIb6kiAUzZq"],
+  ])("open nothing: one %s", async ([, code], { expect }) => {
+    expect((await open(code ?? "")).status).toBe(401);
+  });
+});
+
+describe("the audit log of 2.2", () => {
+  it("offers an undo of the last change of a key or plan, and of no change of orders", async ({ expect }) => {
+    const operator = operatorOf(startApp());
+    const { body } = await operator("GET", "/audit?limit=200");
+    const entries = body.audit as { id: number; call: string; object: string; undoable: boolean }[];
+    const undoable = entries.filter((entry) => entry.undoable);
+    expect(undoable.length).toBeGreaterThan(0);
+    for (const { id, object } of undoable)
+      expect(entries.find((entry) => entry.object === object)?.id).toBe(id);
+    expect(undoable.filter(({ call }) => call.startsWith("orders."))).toEqual([]);
+  });
+});
