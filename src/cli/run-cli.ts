@@ -53,7 +53,11 @@ export function createProgram(io: CliIo, json: boolean, writeErr: (text: string)
     .version(packageJson.version)
     .option("--url <url>", "the service; default: ADMIN_URL, or the local instance")
     .option("--json", "print each answer exactly as the admin API sends it, and an error as JSON")
-    .option("--if-version <n>", "change a key, plan or order only if it still has this version", wholeNumber)
+    .option(
+      "--if-version <n>",
+      "change a key, plan, order or customer only if it still has this version",
+      wholeNumber,
+    )
     .addHelpText("after", HELP)
     .showHelpAfterError("(--help shows the usage)")
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr })

@@ -163,6 +163,7 @@ function wrongTokens({ adminToken, key }: Target): string[][] {
 /** An id that exists, or not, for the path. A plan is always the same one, whose limits no key here has. */
 function idOf({ keyIds, orderIds }: Target, line: string): fc.Arbitrary<string> {
   if (line.includes("/plans")) return fc.constant("pro");
+  if (line.includes("/customers")) return fc.constantFrom("Pet%20Shop", "a", "%3D1%2B1", "cus_none");
   return line.includes("/orders")
     ? fc.constantFrom(...orderIds, "-5")
     : fc.constantFrom(...keyIds, "key_none");

@@ -70,8 +70,7 @@ async function createKey(day: Day) {
   const { page, expect } = day;
   await submit(page, page.getByRole("link", { name: "Create key" }));
   await page.getByLabel("Name").fill("Paws production");
-  await page.getByLabel("Owner", { exact: true }).fill("Paws & Co");
-  await page.getByLabel("Owner's e-mail").fill("ops@paws.example");
+  await page.getByLabel("Customer").fill("Paws & Co");
   await page.getByLabel("Plan").selectOption("business");
   await page.getByLabel("Expires (UTC)").fill(new Date(Date.now() + 90 * DAY_MS).toISOString().slice(0, 10));
   await page.getByLabel("Note").fill("two lines\nof a note");
@@ -92,7 +91,7 @@ async function findKey({ page, expect }: Day, { id, secret }: { id: string; secr
   await goTo(page, "Keys");
   expect(await rowOf(page, "Keys", "Paws")).toMatch(/^Paws production Paws & Co .*Business 1 \(< 0.1 %\)/);
   expect(await rowOf(page, "Keys", "Kitty")).toMatch(
-    /^Kitty Kafe staging no owner Pro – – – in 9 days …\w{4}$/,
+    /^Kitty Kafe staging no customer Pro – – – in 9 days …\w{4}$/,
   );
   await page.getByRole("search").getByLabel("Plan").selectOption("pro");
   await submit(page, page.getByRole("button", { name: "Filter" }));
@@ -305,6 +304,7 @@ async function readAudit({ page, expect }: Day, id: string) {
     "mo: Paws production is banned until ",
     "mo: Paws production is changed: requests per minute none → 500",
     "mo: Paws production has a new secret; old secrets end ",
+    "mo: Paws & Co is created",
     "mo: Paws production is created on plan Business",
     "operator: Kitty Kafe staging is created on plan Pro",
   ];
@@ -316,7 +316,7 @@ async function readAudit({ page, expect }: Day, id: string) {
   // The day can have ended during the test.
   expect((await countOf("Yesterday")) + (await countOf("Today"))).toBe(sentences.length);
   expect(await countOf("7 days")).toBe(sentences.length);
-  await page.getByLabel("Key, plan or order (id)").fill(id);
+  await page.getByLabel("Key, plan, order or customer (id)").fill(id);
   await page.getByLabel("Change").selectOption("bans.set");
   await submit(page, page.getByRole("button", { name: "Filter" }));
   const banned = page.locator(".feed > li").filter({ hasText: "mo: Paws production is banned" });

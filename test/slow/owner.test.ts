@@ -20,20 +20,20 @@ afterAll(async () => {
   await service.close();
 });
 
-/** An owner with a key that was refused, and with a link. */
-async function owner(customer: string) {
+/** A customer with a key that was refused, and with a link. */
+async function linkOf(customer: string) {
   const name = `backend of ${customer}`;
   const fields = { name, plan: "free", customer, requestsPerMinute: 2 };
   const { key } = (await service.admin("POST", "/keys", fields)).body;
   await untilMinuteHas(5);
   for (let i = 0; i < 4; i++) await service.call(key, LIST);
-  const { body } = await service.admin("POST", "/links", { customer: customer, days: 7 });
+  const { body } = await service.admin("POST", "/links", { customer, days: 7 });
   return { name, key, link: String(body.link) };
 }
 
 describe.skipIf(executablePath === undefined)("the link of an owner", () => {
   it("opens the page on a phone, rotates, and leaves no code in an address", async ({ expect }) => {
-    const { link, key, name } = await owner("Pet Shop");
+    const { link, key, name } = await linkOf("Pet Shop");
     const code = link.split("#")[1] ?? "";
     const { page, problems, requested } = await browser.open(link, "phone");
     await page.getByRole("heading", { name: "Pet Shop", exact: true }).waitFor();
@@ -63,7 +63,7 @@ describe.skipIf(executablePath === undefined)("the link of an owner", () => {
   });
 
   it("is pasted where there are no scripts", async ({ expect }) => {
-    const { link, name } = await owner("Cat Shop");
+    const { link, name } = await linkOf("Cat Shop");
     const { page } = await browser.open(link, "phone", { hasScripts: false });
     await page.getByLabel("The link").fill(link);
     await page.getByRole("button", { name: "Show my keys" }).click();

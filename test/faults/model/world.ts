@@ -21,8 +21,16 @@ export const PLAN_LIMITS = {
 } as const;
 export type PlanId = keyof typeof PLAN_LIMITS | "enterprise";
 
+/** The customers of a run, whom keys name by their ids. */
+export const CUSTOMERS = ["cus_Ada000000000", "cus_Bo0000000000"] as const;
+export type CustomerId = (typeof CUSTOMERS)[number] | null;
+
 export type KeyModel = {
   readonly id: string;
+  customer: CustomerId;
+  /** Since when it was the key of whom, and who has the days of its use that D1 has. */
+  readonly customers: { readonly id: CustomerId; readonly fromMs: number }[];
+  readonly days: Map<number, unknown>;
   plan: PlanId;
   perMinute: number | null;
   perDay: number | null;
@@ -99,7 +107,7 @@ export class World {
 
   /** Deletes what an earlier run left, and makes a key of each kind. */
   async begin(): Promise<void> {
-    const tables = ["key_secrets", "api_keys", "outdated_keys", "bans", "usage"];
+    const tables = ["key_secrets", "api_keys", "customers", "outdated_keys", "bans", "usage"];
     const orderTables = ["orders", "cancelled_orders"];
     const rows = await this.service.sql(
       ["select coalesce(max(id), 0) as last from audit_log"],
@@ -114,6 +122,11 @@ export class World {
           ] as const,
       ),
     );
+    for (const id of CUSTOMERS)
+      await this.service.sql([
+        "insert into customers (id, name, name_key, created_at) values (?1, ?1, ?1, 0)",
+        id,
+      ]);
     this.#auditFrom = Number(rows[0]?.[0]?.last);
     for (let isolate = 0; isolate < this.service.urls.length; isolate++) {
       await this.service.control("restart", { nowMs: this.#nowMs }, isolate);
@@ -151,6 +164,7 @@ export class World {
     this.keys.push({
       ...{ id, plan, perMinute, perDay, status: "active", mayCancel: true, expiresAtMs: null },
       ...{ operatorBan: null, pardoned: null, isUsed: false, loadedAtMs: undefined },
+      ...{ customer: null, customers: [{ id: null, fromMs: 0 }], days: new Map() },
       secrets: [{ key, expiresAtMs: null }],
       limiter: new LimiterModel(),
     });
@@ -218,6 +232,7 @@ export class World {
     await this.pause();
     for (let days = 0; days < 3; days++) await this.advance(DAY);
     await this.checkUsage(this.keys);
+    for (const key of this.keys) await this.checkDays(key);
     await this.checkBans();
     await this.checkAudit();
     await this.checkOrders();
@@ -247,17 +262,36 @@ export class World {
   async checkKeys(): Promise<void> {
     const ids = JSON.stringify(this.keys.map(({ id }) => id));
     const [rows] = await this.service.sql([
-      "select id, plan, requests_per_minute, requests_per_day, status, may_cancel from api_keys where id in (select value from json_each(?))",
+      "select id, customer_id as customer, plan, requests_per_minute, requests_per_day, status, may_cancel from api_keys where id in (select value from json_each(?))",
       ids,
     ]);
     const stored = new Map((rows ?? []).map((row) => [String(row.id), row]));
-    for (const { id, plan, perMinute, perDay, status, mayCancel } of this.keys) {
+    for (const { id, customer, plan, perMinute, perDay, status, mayCancel } of this.keys) {
       const limits = { requests_per_minute: perMinute, requests_per_day: perDay };
-      const expected = { id, plan, ...limits, status, may_cancel: Number(mayCancel) };
+      const expected = { id, customer, plan, ...limits, status, may_cancel: Number(mayCancel) };
       const got = stored.get(id);
       if (JSON.stringify(got) !== JSON.stringify(expected)) {
         throw new Mismatch(`the key is ${JSON.stringify(got)}, not ${JSON.stringify(expected)}`);
       }
+    }
+  }
+
+  /** A day of use stays with the customer to whom its first report gave it: one who has had the key since it began. */
+  async checkDays({ id, customers, days }: KeyModel): Promise<void> {
+    const [rows] = await this.service.sql([
+      "select day, customer_id as customer from usage where key_id = ?",
+      id,
+    ]);
+    for (const { day, customer } of rows ?? []) {
+      const start = Number(day) * SECOND;
+      const mayBe = customers.filter(
+        (_, i) => (customers[i + 1]?.fromMs ?? Number.POSITIVE_INFINITY) >= start,
+      );
+      if (!mayBe.some((each) => each.id === customer) || (days.has(start) && days.get(start) !== customer))
+        throw new Mismatch(
+          `the day ${day} of ${id} is of ${customer}, not of ${days.get(start)} or one of ${JSON.stringify(mayBe)}`,
+        );
+      days.set(start, customer);
     }
   }
 

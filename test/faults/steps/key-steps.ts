@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { type Answer, type Call, hasFailed, sendAsClient, sendAsOperator } from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
-import { type KeyModel, type PlanId, SECOND, type World } from "../model/world.ts";
+import { CUSTOMERS, type KeyModel, type PlanId, SECOND, type World } from "../model/world.ts";
 import type { Faults } from "../worker/control.ts";
 import { anyKey, at, isolate, operatorFaults, type Step, step } from "./step.ts";
 
@@ -73,7 +73,7 @@ const create = step(
     const before = world.audit.length;
     const call = { isolate, method: "POST", path: "/keys", body, faults };
     const answer = await sendAsOperator(world, call);
-    const expected = isMissing ? 400 : 201;
+    const expected = isMissing ? 409 : 201;
     if (answer.status !== 503 && answer.status !== expected) {
       throw new Mismatch(`creating a key answered ${answer.status}, not ${expected}: ${answer.text}`);
     }
@@ -99,6 +99,7 @@ const changeKey = step(
       fc.record({ requestsPerMinute: limit, requestsPerDay: limit }),
       fc.record({ plan }),
       fc.record({ note: fc.constantFrom("a", "b") }),
+      fc.record({ customer: fc.constantFrom(...CUSTOMERS, null) }),
     ),
   },
   async (world, { isolate, key: n, faults, change }) => {
@@ -112,13 +113,18 @@ const changeKey = step(
     const call = { isolate, method: "PATCH", path: `/keys/${key.id}`, body: json(change), faults };
     await operate(world, call, {
       audit: `keys.update ${key.id}`,
-      expected: refusedBecauseOf(key) ?? (isMissing ? 400 : 200),
+      expected: refusedBecauseOf(key) ?? (isMissing ? 409 : 200),
       apply() {
         Object.assign(key, after);
+        if ("customer" in change) {
+          key.customer = change.customer;
+          key.customers.push({ id: change.customer, fromMs: world.nowMs });
+        }
         if ("mayCancel" in change) key.mayCancel = change.mayCancel;
         if ("disabled" in change) key.status = change.disabled ? "disabled" : "active";
       },
     });
+    await world.checkDays(key);
   },
 );
 
