@@ -5,7 +5,6 @@
  */
 import { getTableColumns, SQL, type SQLWrapper, sql } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
-import type { Author } from "../context.ts";
 import { namesOfCustomers } from "../db/customers-sql.ts";
 import {
   type Conditional,
@@ -13,7 +12,6 @@ import {
   isRefusedBy,
   openDatabase,
   render,
-  type Statement,
   transact,
 } from "../db/database.ts";
 import type { AuditCall } from "../db/values.ts";
@@ -37,23 +35,20 @@ type Maker = Pick<ChangeInput, "env" | "author" | "isDryRun">;
 /** SQL of `id`, `object` and `after` of the entries that the transaction has written. */
 export type Made = SQL;
 
-type Entries = {
+type Transaction = {
   readonly call: AuditCall;
   /** What entries of several transactions have in common: the id of a load or a shipment, or of the request. */
   readonly batch?: string | null | undefined;
+  /** What the transaction finds, before it changes anything. */
+  readonly find: SQL;
+  /** The rows that change: an entry each. */
+  readonly from: SQL;
+  readonly onlyIf: SQL;
   /** SQL of the id of the object. */
   readonly object: SQL;
   /** Values, or SQL of a JSON text. The transaction reads them, as others may change the object before it. */
   readonly before?: unknown;
   readonly after?: unknown;
-  /** The rows that change: an entry each. */
-  readonly from: SQL;
-  readonly onlyIf: SQL;
-};
-
-type Transaction = Entries & {
-  /** What the transaction finds, before it changes anything. */
-  readonly find: Statement;
   readonly statements: (made: Made) => readonly Conditional[];
   /** Reads the object after the change, or before it if it removes the object. */
   readonly view?: SQL | undefined;
@@ -81,50 +76,38 @@ type Outcome<Found> = {
 const TAKEN_BACK = "this was a dry run";
 
 export async function commit<Found>(
-  { env, author, isDryRun = false }: Maker,
-  change: Transaction,
+  { env, author: { at, requestId, actor }, isDryRun = false }: Maker,
+  { call, batch = null, find, from, onlyIf, object, removes = false, ...change }: Transaction,
 ): Promise<Outcome<Found>> {
   const db = openDatabase(env.DB);
+  const [before, after] = [change.before, change.after].map((value) =>
+    value instanceof SQL ? value : sql`${value === null ? null : (JSON.stringify(value) ?? null)}`,
+  );
+  // `before` and `after` never have a secret, only its hint.
+  const entries = sql`select null as id, ${object} as object, ${before} as before, ${after} as after from ${from} where ${onlyIf}`;
   const transaction = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER);
   // The index finds the entries of this second.
-  const made = sql`(select id, object, after from audit_log where at = ${author.at} and transaction_id = ${transaction})`;
+  const made = sql`(select id, object, after from audit_log where at = ${at} and transaction_id = ${transaction})`;
   const isMade = sql`exists (select 1 from ${made})`;
-  const view = change.view ?? sql`select null where false`;
   const statements = change.statements(made).map((statement) => render(statement, isMade));
+  const { view = sql`select null where false` } = change;
   const written = await transact<unknown[]>(db, [
-    change.find,
-    insertEntries(author, change, transaction),
-    ...(change.removes ? [view, ...statements] : [...statements, view]),
+    find,
+    sql`
+      insert into audit_log (at, transaction_id, request_id, actor, call, batch, object, before, after)
+      select cast(${at} as integer), cast(${transaction} as integer), ${requestId}, ${actor}, ${call}, ${batch}, object, before, after
+      from (${entries}) returning id, object, before, after`,
+    ...(removes ? [view, ...statements] : [...statements, view]),
     ...(isDryRun ? [sql`insert into dry_run select 1 where ${isMade}`] : []),
   ]).catch((thrown) => {
     if (isDryRun && isRefusedBy(TAKEN_BACK, thrown)) return undefined;
     throw thrown;
   });
   // The batch that D1 took back has no rows. All its checks were passed, so these are the rows of the change.
-  if (written === undefined) {
-    const reads = [change.find, selectEntries(change), view];
-    const [found = [], entries = [], viewed = []] = await transact<unknown[]>(db, reads);
-    return { found: found as Found[], entries: await toEntries(db, entries), viewed, returned: [] };
-  }
-  const [found = [], entries = [], ...results] = written;
-  const [viewed = []] = results.splice(change.removes ? 0 : statements.length, 1);
-  return { found: found as Found[], entries: await toEntries(db, entries), viewed, returned: results.flat() };
-}
-
-function selectEntries({ object, from, onlyIf, ...change }: Entries): SQL {
-  const [before, after] = [change.before, change.after].map((value) =>
-    value instanceof SQL ? value : sql`${JSON.stringify(value) ?? null}`,
-  );
-  return sql`select null as id, ${object} as object, ${before} as before, ${after} as after from ${from} where ${onlyIf}`;
-}
-
-/** `before` and `after` never have a secret, only its hint. */
-function insertEntries({ at, requestId, actor }: Author, change: Entries, transaction: number): SQL {
-  return sql`
-    insert into audit_log (at, transaction_id, request_id, actor, call, batch, object, before, after)
-    select cast(${at} as integer), cast(${transaction} as integer), ${requestId}, ${actor}, ${change.call}, ${change.batch ?? null}, object, before, after
-    from (${selectEntries(change)})
-    returning id, object, before, after`;
+  const [found = [], rows = [], ...results] =
+    written ?? (await transact<unknown[]>(db, [find, entries, view]));
+  const [viewed = []] = results.splice(removes || !written ? 0 : statements.length, 1);
+  return { found: found as Found[], entries: await toEntries(db, rows), viewed, returned: results.flat() };
 }
 
 async function toEntries(db: Database, rows: readonly unknown[]): Promise<Entry[]> {
@@ -170,15 +153,17 @@ export type Target<Row, View> = {
 /** `expected` is the version that the object must have. Undefined: any. */
 export type Chosen = { readonly object: string; readonly expected?: number | undefined };
 
-export type ChangeOfRows = Pick<Entries, "call" | "batch" | "after"> &
-  Pick<Transaction, "statements" | "removes"> & {
-    /** The names of the members that change, or SQL of a JSON text. */
-    readonly before?: readonly string[] | SQL;
-    /** SQL: why a row cannot change, as in `is revoked`. Null: it can. It can read `object` and `expected`. */
-    readonly refused?: SQL;
-    /** SQL: why a row needs no change. */
-    readonly keeps?: SQL;
-  };
+export type ChangeOfRows = Pick<
+  Transaction,
+  "call" | "batch" | "after" | "statements" | "view" | "removes"
+> & {
+  /** The names of the members that change, or SQL of a JSON text. */
+  readonly before?: readonly string[] | SQL;
+  /** SQL: why a row cannot change, as in `is revoked`. Null: it can. It can read `object` and `expected`. */
+  readonly refused?: SQL;
+  /** SQL: why a row needs no change. */
+  readonly keeps?: SQL;
+};
 
 type Found = {
   readonly object: string;
@@ -200,7 +185,7 @@ export async function makeEach(
   maker: Maker,
   { table, title, members }: Kind,
   chosen: readonly Chosen[],
-  change: ChangeOfRows & Pick<Transaction, "view">,
+  change: ChangeOfRows,
 ) {
   const { before, refused = sql`null`, keeps = sql`null` } = change;
   const pairs = JSON.stringify(chosen.map(({ object, expected }) => [object, expected]));

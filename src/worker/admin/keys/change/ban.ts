@@ -19,30 +19,14 @@ import {
   selectLiveBanSummary,
   toBanView,
 } from "../../bans/sql.ts";
-import { type ChangeInput, type ChangeOfRows, insertRow, type Made, make } from "../../change.ts";
+import { type ChangeInput, insertRow, make } from "../../change.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { lastHours, listHours, reportNow, sumOf } from "../../usage/service.ts";
 import type { KeyView } from "../schema.ts";
 import { type KeyRow, keyTarget, requireKey } from "../sql.ts";
 
-/** The change of a ban. `ban` replaces the live bans of the key, or there is none then. */
-function banTo({ env, author, id: keyId }: Pick<ChangeInput, "env" | "author" | "id">, ban: NewBan | null) {
-  const alert = ban === null ? alertOfLift(author) : alertOfSet(ban, author.actor);
-  const customerId = sql`(select customer_id from api_keys where id = ${keyId})`;
-  return {
-    call: ban === null ? "bans.lift" : "bans.set",
-    before: selectLiveBanSummary(keyId, author.at),
-    after: ban && { ban: ban.id, cause: ban.cause, reason: ban.reason, endsAt: rfc3339(ban.endsAt) },
-    statements: (made: Made) => [
-      ...replaceLiveBans(keyId, ban, author, made),
-      ...(ban === null ? [] : [insertRow(bans, { ...ban, customerId })]),
-      ...alertStatements(env, keyId, alert),
-    ],
-  } as const satisfies ChangeOfRows;
-}
-
 /** Replaces the live bans, also by a shorter ban, so that an operator can correct a ban. */
-export async function banKey(
+export function banKey(
   input: ChangeInput<v.InferOutput<typeof banRequest>>,
 ): Promise<v.InferOutput<typeof banSet>> {
   const { author, body } = input;
@@ -51,40 +35,65 @@ export async function banKey(
 
 /** `refused` is SQL: why the ban cannot be set. */
 export async function setBan(
-  input: Omit<ChangeInput, "body">,
+  input: BanInput,
   endsAt: number,
   reason: string,
   refused?: SQL,
 ): Promise<v.InferOutput<typeof banSet>> {
+  const { id: keyId, author } = input;
+  const of = { id: `ban_${crypto.randomUUID()}`, keyId, cause: "operator", reason, strikes: 0 } as const;
+  const ban = { ...of, startedAt: author.at, endsAt };
+  const { ended, name, ...answer } = await changeBans(input, ban, refused);
+  const row = { ...ban, liftedAt: null, liftedBy: null };
+  return { ...answer, ban: toBanView(row, name, author.at), replaced: ended };
+}
+
+/** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
+export async function liftBan(input: BanInput, refused?: SQL): Promise<v.InferOutput<typeof banLifted>> {
+  const { ended, name: _, ...answer } = await changeBans(input, null, refused);
+  const [longest = null] = ended.toSorted((a, b) => b.endsAt.localeCompare(a.endsAt));
+  return { ...answer, lifted: longest };
+}
+
+type BanInput = Omit<ChangeInput, "body">;
+
+/** Ends the live bans. `ban` begins in their place, or none. */
+async function changeBans(input: BanInput, ban: NewBan | null, refused?: SQL) {
   const { env, author, id: keyId, isDryRun } = input;
-  const key = await requireKey(openDatabase(env.DB), keyId);
-  const isReported = await reportNow(env, key);
-  const times = { startedAt: author.at, endsAt };
-  const ban = {
-    id: `ban_${crypto.randomUUID()}`,
-    keyId,
-    cause: "operator",
-    reason,
-    strikes: 0,
-    ...times,
-  } as const;
-  const change = { ...banTo(input, ban), ...(refused && { refused }) };
-  const { now, returned, says } = await make<KeyRow, KeyView, BanRow>(
-    input,
-    keyTarget(keyId, author.at),
-    change,
-  );
-  const view = {
-    version: now.version,
-    ban: toBanView({ ...ban, liftedAt: null, liftedBy: null }, key.name, author.at),
-    replaced: returned.map((row) => toBanView(row, key.name, author.at)),
-  };
-  if (isDryRun) return { ...view, effective: "immediately", says: says() };
-  deliverSoon(env);
-  logEvent("ban_set", { requestId: author.requestId, keyId, ban: ban.id });
+  const isReported = await reportNow(env, await requireKey(openDatabase(env.DB), keyId));
+  const alert = ban === null ? alertOfLift(author) : alertOfSet(ban, author.actor);
+  const customerId = sql`(select customer_id from api_keys where id = ${keyId})`;
+  const isBanned = sql`exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)})`;
+  const target = keyTarget(keyId, author.at);
+  const { now, entry, returned, says } = await make<KeyRow, KeyView, BanRow>(input, target, {
+    call: ban === null ? "bans.lift" : "bans.set",
+    before: selectLiveBanSummary(keyId, author.at),
+    after: ban && { ban: ban.id, cause: ban.cause, reason: ban.reason, endsAt: rfc3339(ban.endsAt) },
+    ...(refused && { refused }),
+    ...(ban === null && { keeps: sql`iif(${isBanned}, null, 'is not banned')` }),
+    statements: (made) => [
+      ...replaceLiveBans(keyId, ban, author, made),
+      ...(ban === null ? [] : [insertRow(bans, { ...ban, customerId })]),
+      ...alertStatements(env, keyId, alert),
+    ],
+  });
+  const ended = returned.map((row) => toBanView(row, now.name, author.at));
+  const answer = { version: now.version, name: now.name, ended };
+  if (isDryRun) return { ...answer, effective: "immediately", says: says() } as const;
+  if (entry === undefined && !isReported) {
+    const message = "The limiter could not report its bans, so nothing was changed. Please try again.";
+    throw unavailable(message, undefined);
+  }
+  if (entry !== undefined) {
+    deliverSoon(env);
+    const { requestId } = author;
+    if (ban === null) logEvent("ban_lifted", { requestId, keyId, bans: returned.length });
+    else logEvent("ban_set", { requestId, keyId, ban: ban.id });
+  }
+  // The limiter is told even if nothing changed, because an earlier lift may not have reached it.
   const refreshed = await refreshAtOnce(env, { key: keyId });
   const effective = isReported ? refreshed : "within minutes";
-  return { ...view, effective, says: says(effective) };
+  return { ...answer, effective, says: says(effective) };
 }
 
 /** Limiters count by the hour, so the preview counts the present hour and the hour before. */
@@ -105,39 +114,6 @@ export async function previewBan(input: ChangeInput<v.InferOutput<typeof banRequ
     `Since ${formatTime(rfc3339(range.fromSeconds))} the key has sent ${sent}: ${formatNumber(admitted)} admitted, ${formatNumber(refused + refusedWhileBanned)} refused.${reported}`,
     ...(key.bannedUntil === null ? [] : [`The ban until ${formatTime(key.bannedUntil)} is replaced.`]),
   ];
-}
-
-/** Ends the key's live bans and pardons the last one for strikes: the next one does not double it. */
-export async function liftBan(
-  input: Omit<ChangeInput, "body">,
-  refused?: SQL,
-): Promise<v.InferOutput<typeof banLifted>> {
-  const { env, author, id: keyId, isDryRun } = input;
-  const key = await requireKey(openDatabase(env.DB), keyId);
-  const isReported = await reportNow(env, key);
-  const { now, entry, returned, says } = await make<KeyRow, KeyView, BanRow>(
-    input,
-    keyTarget(keyId, author.at),
-    {
-      ...{ ...banTo(input, null), ...(refused && { refused }) },
-      keeps: sql`iif(exists (select 1 from bans where ${ofKeyAndLive(keyId, author.at)}), null, 'is not banned')`,
-    },
-  );
-  const [longest] = returned.toSorted((a, b) => b.endsAt - a.endsAt);
-  const view = { version: now.version, lifted: longest ? toBanView(longest, key.name, author.at) : null };
-  if (isDryRun) return { ...view, effective: "immediately", says: says() };
-  if (entry === undefined && !isReported) {
-    const message = "The limiter could not report its bans, so nothing was changed. Please try again.";
-    throw unavailable(message, undefined);
-  }
-  if (entry !== undefined) {
-    deliverSoon(env);
-    logEvent("ban_lifted", { requestId: author.requestId, keyId, bans: returned.length });
-  }
-  // The limiter is told even if nothing changed, because an earlier lift may not have reached it.
-  const refreshed = await refreshAtOnce(env, { key: keyId });
-  const effective = isReported ? refreshed : "within minutes";
-  return { ...view, effective, says: says(effective) };
 }
 
 type NewBan = Pick<BanRow, "id" | "keyId" | "cause" | "strikes" | "startedAt" | "endsAt"> & {
