@@ -1,7 +1,8 @@
 /** Makes a command of each call of the admin API. The members of the query and the body are its options. */
 
 import { type Command, Option } from "commander";
-import type { ChangedKeys } from "../worker/admin/keys/schema.ts";
+import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
+import { saysOfEnding, validOf } from "../worker/admin/says.ts";
 import { call as send } from "./api.ts";
 import {
   confirm,
@@ -344,7 +345,9 @@ function isHarmless({ id }: Call, { graceSeconds = 0 }: { readonly graceSeconds?
 
 /** Names the object that would change, as a list shows it. */
 async function question({ access, io }: Session, line: string, asks: string): Promise<string> {
-  const [, noun, object] = line.split("/");
-  const { body } = await send<object>(access, `GET /${noun}/${object}`);
-  return `${table([body], LISTS[`${noun}.list`]?.columns ?? [], io)}\n${printable(asks)}`;
+  const [, noun, object, part, secret] = line.split("/");
+  const { body } = await send<Partial<KeyView>>(access, `GET /${noun}/${object}`);
+  const endsSecrets = part === "secrets" || part === "rotate";
+  const ends = endsSecrets ? saysOfEnding(validOf(body.secrets ?? [], Date.now()), secret) : [];
+  return `${table([body], LISTS[`${noun}.list`]?.columns ?? [], io)}\n${printable([...ends, asks].join("\n"))}`;
 }

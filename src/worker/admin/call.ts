@@ -76,7 +76,7 @@ export type Call<
   readonly removes?: true;
   /** The command asks a person to agree to this sentence before it makes the call. */
   readonly asks?: string;
-  /** Returns sentences that say what the change would do. Forms show them first. Throws as `run` does. */
+  /** Returns sentences that say what the change would do. Forms show them first. None: there is nothing to ask. Throws as `run` does. */
   preview?(input: Input<v.InferOutput<Body>, v.InferOutput<Query>>): Promise<readonly string[]>;
   /** Says when the answer is a 409. */
   readonly conflict?: string;

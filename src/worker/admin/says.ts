@@ -1,6 +1,7 @@
 /** The sentence about each change, by the id of its call. Pure: the command says it too. */
-import { counted, formatNumber } from "../text/format.ts";
+import { counted, formatNumber, formatTime } from "../text/format.ts";
 import { differences, listOf, type Members, membersOf, memberText, type Says, textOf } from "../text/says.ts";
+import type { KeyView, SecretView } from "./keys/schema.ts";
 
 /** What a key may do, by its `mayCancel`. */
 export const RIGHTS = { true: "may list and cancel orders", false: "may only list orders" };
@@ -24,7 +25,7 @@ export const SAYS = {
   "keys.end_temporary_limits": () => "has its permanent limits again",
   "keys.rotate": (_, { oldSecretsExpireAt }) =>
     `has a new secret; old secrets end ${textOf(oldSecretsExpireAt)}`,
-  "keys.retire": ({ hint }) => `has the old secret ${textOf(hint)} no longer`,
+  "keys.retire": ({ hint }) => `has the secret ${textOf(hint)} no longer`,
   "keys.revoke": () => "is revoked",
   "keys.refresh": () => "is refreshed",
   "keys.refresh_all": () => "are refreshed",
@@ -103,6 +104,33 @@ export function lastEndOf(secrets: readonly { readonly expiresAt: string | null 
     .flatMap(({ expiresAt }) => expiresAt ?? [])
     .sort()
     .at(-1);
+}
+
+/** Returns when no secret works any more. Undefined: a secret has no end. */
+function endOfAll(secrets: readonly SecretView[]): string | undefined {
+  return secrets.some(({ expiresAt }) => expiresAt === null) ? undefined : lastEndOf(secrets);
+}
+
+/** How a key ends by itself, and what helps. */
+export function endOfKey({ expiresAt, secrets }: Pick<KeyView, "expiresAt" | "secrets">) {
+  const end = endOfAll(secrets);
+  if (end !== undefined && (expiresAt === null || end < expiresAt))
+    return { end, says: "has no secret without an end, and that of the last one is", remedy: "rotate" };
+  return expiresAt === null ? undefined : { end: expiresAt, says: "expires", remedy: "edit" };
+}
+
+export function validOf(secrets: readonly SecretView[], nowMs: number): SecretView[] {
+  return secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > nowMs);
+}
+
+/** What it means to end this secret of the valid ones. Without an id: all, beside a new one. */
+export function saysOfEnding(valid: readonly SecretView[], id?: string): string[] {
+  const ending = valid.filter((secret) => id === undefined || secret.id === id);
+  if (ending.length === 0) return [];
+  const says = `Requests with ${ending.map(({ hint }) => hint).join(", ")} are a 401 from now on.`;
+  const end = id && endOfAll(valid.filter((secret) => secret.id !== id));
+  if (!end) return [says];
+  return [says, `No secret without an end is left: all requests are a 401 from ${formatTime(end)} on.`];
 }
 
 /** The answer has the limits in force, and the audit log has only the limits of its own that a key has. */

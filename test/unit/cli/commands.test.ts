@@ -659,8 +659,19 @@ describe("a dangerous command", () => {
       KEY,
       /^Paws .*\nRequests of the key are refused from now on, permanently\. Type yes to go on: /m,
     ],
-    [`keys rotate ${ID}`, KEY, /The current secrets of the key stop working at once\./],
-    [`keys end-secret ${ID} 0123`, KEY, /The old secret stops working at once\./],
+    [
+      `keys rotate ${ID}`,
+      KEY,
+      /^Requests with sok_eg…yhjA are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
+    ],
+    [
+      `keys end-secret ${ID} 0123456789abcdef`,
+      {
+        ...KEY,
+        secrets: [...KEY.secrets, { ...KEY.secrets[0], id: "1", expiresAt: "2999-01-01T00:00:00Z" }],
+      },
+      /^Requests with sok_eg…yhjA are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
+    ],
     ["plans set pro --per-day 5", plan, /^pro +1 +3\nEach key of the plan that has no limits/m],
     ["orders delete 5", ORDER, /^9223372036854775807 .*\nThe store loses the order\./m],
   ];

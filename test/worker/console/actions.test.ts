@@ -309,6 +309,53 @@ describe("a change with a preview", () => {
   });
 });
 
+/** D1's clock ends the secrets, and goes on. */
+async function setClockToD1() {
+  setClock(Number(await env.DB.prepare("select unixepoch() * 1000 as now").first("now")) + 60_000);
+}
+
+describe("a secret that ends", () => {
+  const endOf = (id: string, name: string) =>
+    env.DB.prepare(`select ${name} from key_secrets where key_id = ? order by created_at desc`)
+      .bind(id)
+      .first<string | null>(name);
+
+  it("is named, and the preview and Overview say if no secret without an end is left", async ({ expect }) => {
+    await setClockToD1();
+    const { id, path, get, post } = await prepared("/console/keys/ID/end-secret");
+    const rotated = await post(`/console/keys/${id}/rotate`, { version: "0", graceSeconds: "86400" });
+    expect(rotated.status).toBe(200);
+    const page = await (await get(path)).text();
+    const secret = (await endOf(id, "substr(hash, 1, 16)")) ?? "";
+    const hint = (await endOf(id, "hint")) ?? "none";
+    const { fields } = formOn(page, "Preview");
+    const html = await (await post(path, { ...fields, secret })).text();
+    expect(html).toMatch(
+      new RegExp(`Requests with ${hint} are a 401.*No secret without an end is left`, "s"),
+    );
+    expect(await endOf(id, "expires_at")).toBeNull();
+    const overview = async () => (await get("/console")).text();
+    expect(await overview()).not.toContain(`/console/keys/${id}/rotate`);
+    const form = formOn(html, `End the secret ${hint}`);
+    expect((await post(path, form.fields)).status).toBe(303);
+    expect(await overview()).toContain(`/console/keys/${id}/rotate`);
+    expect(await (await get(`/console/keys/${id}`)).text()).toContain("no secret without an end");
+  });
+
+  it("at once with a rotation is named first, and not asked with a grace", async ({ expect }) => {
+    await setClockToD1();
+    const { id, path, post } = await prepared("/console/keys/ID/rotate");
+    const html = await (await post(path, { version: "0", graceSeconds: "0" })).text();
+    expect(html).toContain(`Requests with ${await endOf(id, "hint")} are a 401`);
+    expect(html).not.toMatch(/sok_\w{40}/);
+    expect(
+      await (
+        await post(path, formOn(html.slice(html.indexOf("<h2>Preview")), "Rotate secret").fields)
+      ).text(),
+    ).toMatch(/sok_\w{40}/);
+  });
+});
+
 describe("a page with a new secret", () => {
   const letterIn = (html: string) => unescaped(/<pre id="letter">(.*?)<\/pre>/s.exec(html)?.[1]);
   const secretIn = (html: string) => /sok_\w+/.exec(html)?.[0] ?? "none";
@@ -341,13 +388,14 @@ describe("a page with a new secret", () => {
     { graceSeconds: "86400", says: /The old secret works until \d+ \w+ \d+, \d\d:\d\d UTC/ },
     { graceSeconds: "0", says: /The old secret no longer works/ },
   ])("says until when the old secret works: $graceSeconds s", async ({ graceSeconds, says }, { expect }) => {
-    // D1's clock ends the secrets, and goes on.
-    setClock(Number(await env.DB.prepare("select unixepoch() * 1000 as now").first("now")) + 60_000);
+    await setClockToD1();
     const { id, post } = await prepared();
-    const html = await (await post(`/console/keys/${id}/rotate`, { version: "0", graceSeconds })).text();
+    const html = await (
+      await post(`/console/keys/${id}/rotate`, { version: "0", graceSeconds, ...APPLY })
+    ).text();
     expect(letterIn(html)).toMatch(says);
     expect(letterIn(html)).not.toContain(secretIn(html));
-    expect(html.includes(`/console/keys/${id}#secrets`)).toBe(graceSeconds !== "0");
+    expect(html.includes(`/console/keys/${id}/end-secret`)).toBe(graceSeconds !== "0");
   });
 });
 
@@ -504,7 +552,7 @@ describe("a new secret", () => {
       const answer = await app(path.replace("ID", id), {
         method: "POST",
         headers: { Cookie: cookie },
-        body: new URLSearchParams({ name: "new", plan: "free", id: newKeyId(), graceSeconds: "0" }),
+        body: new URLSearchParams({ name: "new", plan: "free", id: newKeyId(), graceSeconds: "60" }),
       });
       const secret = /sok_[0-9A-Za-z]{45}/.exec(await answer.text())?.[0] ?? "";
       expect(answer.status).toBe(200);

@@ -39,15 +39,16 @@ describe("each action that the page of a key offers", () => {
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
     const pageOf = async (path: string) => (await get(path)).text();
     const first = await keyThatIs(state, set);
-    const offered = new Set((await pageOf(first)).match(new RegExp(`(?<="${first}/)\\w+(?=")`, "g")));
+    const offered = new Set((await pageOf(first)).match(new RegExp(`(?<="${first}/)[\\w-]+(?=")`, "g")));
     expect(offered.size > 0).toBe(!state.startsWith("revoked"));
     for (const action of offered) {
       const path = await keyThatIs(state, set);
-      const page = await pageOf(action === "retire" ? path : `${path}/${action}`);
+      const page = await pageOf(`${path}/${action}`);
       const form = page.split("<form").find((part) => part.includes(` action="${path}/${action}"`)) ?? "";
       expect(form, action).not.toBe("");
       const { fields } = formOn(page, /<button[^>]*>([^<]*)<\/button>/.exec(form)?.[1] ?? "");
-      const typed = { reason: "r", sure: "true", seconds: "60", note: "n", apply: "true" };
+      const secret = /<option value="([0-9a-f]{16})"/.exec(page)?.[1] ?? "";
+      const typed = { secret, reason: "r", sure: "true", seconds: "60", note: "n", apply: "true" };
       const { status } = await post(`${path}/${action}`, { ...fields, ...typed });
       expect([200, 303], action).toContain(status);
     }

@@ -11,7 +11,7 @@ import { banKey, liftBan, previewBan } from "./change/ban.ts";
 import { issueKey } from "./change/create.ts";
 import { refreshAllKeys, refreshKey } from "./change/refresh.ts";
 import { revokeKey, revokeKeys } from "./change/revoke.ts";
-import { retireSecret, rotateKey } from "./change/secrets.ts";
+import { previewRetirement, previewRotation, retireSecret, rotateKey } from "./change/secrets.ts";
 import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./change/temporary-limits.ts";
 import { disableKeys, enableKeys, setPlanOfKeys, updateKey } from "./change/update.ts";
 import { findKey } from "./find.ts";
@@ -129,8 +129,9 @@ export const keyCalls = {
     body: rotation,
     answer: rotatedKey,
     example: { graceSeconds: 86_400 },
-    conflict: `${REVOKED} Or the key has expired.`,
+    conflict: `${REVOKED} Or the key has expired. Or it has 10 valid secrets, and none would end at once.`,
 
+    preview: previewRotation,
     run: rotateKey,
   }),
 
@@ -163,12 +164,13 @@ export const keyCalls = {
   retire: call({
     id: "keys.retire",
     route: "DELETE /keys/:id/secrets/:secretId",
-    summary: "End the old secret of a key",
+    summary: "End a secret of a key",
     description: "The other secrets of the key go on.",
-    asks: "The old secret stops working at once.",
+    asks: "The secret stops working at once.",
     answer: updatedKey,
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,
 
+    preview: previewRetirement,
     run: retireSecret,
   }),
 

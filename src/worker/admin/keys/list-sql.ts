@@ -85,7 +85,7 @@ function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
     ...(customer === undefined ? [] : [sql`k.customer_id = ${customer}`]),
     ...(limits === undefined ? [] : [hasLimits(limits, nowSeconds)]),
     ...(mayCancel === undefined ? [] : [sql`k.may_cancel = ${mayCancel === "true"}`]),
-    ...(expiringBefore === undefined ? [] : [sql`coalesce(k.expires_at < ${expiringBefore}, false)`]),
+    ...(expiringBefore === undefined ? [] : [endsBefore(expiringBefore)]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
   ];
 }
@@ -134,6 +134,12 @@ function hasSecret(text: string): SQL {
       ? sql`substr(hint, -4) = ${text} collate nocase`
       : sql`false`; // no other text is looked for in each secret
   return sql`k.id in (select key_id from key_secrets where ${isIt})`;
+}
+
+function endsBefore(seconds: number): SQL {
+  return sql`(coalesce(k.expires_at < ${seconds}, false) or k.id in (
+    select key_id from key_secrets ending where expires_at < ${seconds} and not exists (
+      select 1 from key_secrets where key_id = ending.key_id and (expires_at is null or expires_at >= ${seconds}))))`;
 }
 
 function isUnusedSince(day: string): SQL {

@@ -171,7 +171,13 @@ export const keyQuery = v.strictObject({
     ),
   ),
   mayCancel: v.optional(oneOf(["true", "false"])),
-  expiringBefore: v.optional(v.pipe(comingTime, v.metadata({ kind: "date" }))),
+  expiringBefore: v.optional(
+    v.pipe(
+      comingTime,
+      v.description("Keys that expire, or whose last secret ends, before this time."),
+      v.metadata({ kind: "date" }),
+    ),
+  ),
   unusedSince: v.optional(v.pipe(pastDay, v.metadata({ kind: "date" }))),
   customer: v.optional(described(soughtText, "An id of a customer, or a name in any case.")),
   days: v.optional(queryNumber(0, 31), "0"),

@@ -46,7 +46,6 @@ const AUDITED = {
   mayCancel: sql`json(${MAY_CANCEL})`,
   temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
   expiresAt: rfc3339Sql(sql`expires_at`),
-  hints: sql`json((select json_group_array(hint order by created_at, hint) from key_secrets where key_id = api_keys.id))`,
 };
 
 export const KEYS = {

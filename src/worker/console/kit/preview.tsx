@@ -29,7 +29,7 @@ export function HiddenFields({ typed }: { readonly typed: FormTexts }) {
 /** A form with this field makes its change without a preview. */
 export const APPLY: FormTexts = { apply: "true" };
 
-/** Undefined: make the change, because the call has no preview, or the preview sent the form. */
+/** Undefined: make the change, because the call has nothing to ask, or the preview sent the form. */
 export async function previewOf(
   c: ConsoleContext,
   call: Pick<Call, "body" | "preview">,
@@ -38,7 +38,8 @@ export async function previewOf(
 ): Promise<Preview | undefined> {
   if (call.preview === undefined || sent.apply !== undefined) return undefined;
   const input = inputOfForm(c, call, sent, named);
-  return { effects: await call.preview(input), sent, body: membersOf(input.body) };
+  const effects = await call.preview(input);
+  return effects.length === 0 ? undefined : { effects, sent, body: membersOf(input.body) };
 }
 
 type Props = {

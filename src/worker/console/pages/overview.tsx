@@ -8,6 +8,7 @@ import { showHealth } from "../../admin/health/calls.ts";
 import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
 import { planCalls } from "../../admin/plans/calls.ts";
+import { endOfKey } from "../../admin/says.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
 import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
@@ -61,7 +62,7 @@ export async function overviewPage(c: ConsoleContext) {
       <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
     ),
     ...advicesTo(week.customers, ADVICE_DAYS, plans).map(({ says, helps }) => needOf("warn", says, helps)),
-    ...expiring.keys.map(expiryNeed),
+    ...expiring.keys.flatMap((key) => expiryNeed(key) ?? []),
     ...more(
       expiring.next,
       `More keys expire within ${EXPIRING_DAYS} days.`,
@@ -161,14 +162,18 @@ function nearNeed({ keyId, keyName, customer, percent, limits }: KeyUsageView): 
   );
 }
 
-function expiryNeed({ id, name, customer, expiresAt }: KeyView): Need {
+function expiryNeed(key: KeyView): Need | undefined {
+  const { id, name, customer } = key;
+  const ends = endOfKey(key);
+  if (ends === undefined) return undefined;
   const says = (
     <>
-      <a href={`/console/keys/${id}`}>{name}</a> of <Customer of={customer} /> expires{" "}
-      {expiresAt !== null && <Relative iso={expiresAt} />}.
+      <a href={`/console/keys/${id}`}>{name}</a> of <Customer of={customer} /> {ends.says}{" "}
+      <Relative iso={ends.end} />.
     </>
   );
-  return needOf("warn", says, <a href={`/console/keys/${id}/edit`}>Change the expiry</a>);
+  const help = ends.remedy === "edit" ? "Change the expiry" : "Rotate secret";
+  return needOf("warn", says, <a href={`/console/keys/${id}/${ends.remedy}`}>{help}</a>);
 }
 
 type RequestsProps = {

@@ -39,7 +39,7 @@ export function secretPage(c: ConsoleContext, { title, made, oldSecretsEnd, next
         {oldOnesWork && (
           <>
             {" "}
-            <a href={`/console/keys/${id}#secrets`}>End the old secret earlier</a>
+            <a href={`/console/keys/${id}/end-secret`}>End the old secret earlier</a>
           </>
         )}
       </p>

@@ -7,15 +7,15 @@ import { keyBanCalls, keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
 import { type Limit, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
+import { validOf } from "../../../admin/says.ts";
 import type { ObjectSchema } from "../../../text/check-schema.ts";
 import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
-import type { Members } from "../../../text/says.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
 import { type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { type FormTexts, textsOf } from "../../kit/members.ts";
-import { PreviewPanel } from "../../kit/preview.tsx";
-import { Basis, Check } from "../../kit/ui.tsx";
+import { type Preview, PreviewPanel } from "../../kit/preview.tsx";
+import { Basis, Check, Field } from "../../kit/ui.tsx";
 import { KeyFields } from "./key-fields.tsx";
 
 /** A key as its page shows it. */
@@ -32,12 +32,11 @@ export type ChangedKey = { readonly version: number; readonly effective: Effecti
 type Action = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, ChangedKey>;
   readonly title: string | ((shown: ShownKey) => string);
-  /** What the button below the preview says that it does. Without it: the title. */
-  readonly does?: (sent: Members) => string;
+  /** What the button below the preview says that it does. Without it: the title, also if nothing is asked. */
+  readonly does?: (preview: Preview, shown: ShownKey) => string;
   readonly isDangerous?: true;
   readonly isOffered?: (shown: ShownKey) => boolean;
-  /** An action without a form here has its form elsewhere on the page. */
-  readonly form?: (shown: ShownKey, texts: FormTexts, failure: Failure | undefined) => Child;
+  readonly form: (shown: ShownKey, texts: FormTexts, failure: Failure | undefined) => Child;
   /** Returns the texts that the fields show at first. */
   readonly texts?: (shown: ShownKey) => FormTexts;
   /** The form sends only fields whose text was changed. */
@@ -91,7 +90,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
         />
       </>
     ),
-    does: ({ days, requestsPerMinute, requestsPerDay }) => {
+    does: ({ body: { days, requestsPerMinute, requestsPerDay } }) => {
       const limits = limitsInWords({
         requestsPerMinute: requestsPerMinute ?? undefined,
         requestsPerDay: requestsPerDay ?? undefined,
@@ -121,7 +120,22 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
       />
     ),
   },
-  "end-secret": { call: keyCalls.retire, title: "End the old secret" },
+  "end-secret": {
+    call: keyCalls.retire,
+    title: "End a secret",
+    isDangerous: true,
+    isOffered: ({ key }) => validOf(key.secrets, Date.now()).length > 1,
+    form: ({ key }, _, failure) => (
+      <Field
+        name="secret"
+        label="Secret"
+        value={failure?.typed.secret}
+        options={validOf(key.secrets, Date.now()).map(({ id, hint }) => [id, hint])}
+      />
+    ),
+    does: ({ sent }, { key }) =>
+      `End the secret ${key.secrets.find(({ id }) => id === sent.secret)?.hint ?? "that is chosen"}`,
+  },
   lift: {
     call: keyBanCalls.lift,
     title: "Lift ban",
@@ -143,7 +157,7 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
     form: (_, texts, failure) => (
       <Fields schema={banRequest} form="ban" names={["seconds", "reason"]} texts={texts} failure={failure} />
     ),
-    does: ({ seconds }) => `Ban until ${formatTime(rfc3339(nowSeconds() + Number(seconds)))}`,
+    does: ({ body: { seconds } }) => `Ban until ${formatTime(rfc3339(nowSeconds() + Number(seconds)))}`,
   },
   disable: {
     call: keyCalls.update,
@@ -191,9 +205,7 @@ export function titleOf(shown: ShownKey, { title }: Pick<Action, "title">): stri
 /** Returns the actions that the page offers. */
 export function offered(shown: ShownKey): readonly [name: string, action: Action][] {
   if (shown.key.status === "revoked") return [];
-  return Object.entries(ACTIONS).filter(
-    ([, { form, isOffered }]) => form !== undefined && (isOffered?.(shown) ?? true),
-  );
+  return Object.entries(ACTIONS).filter(([, { isOffered }]) => isOffered?.(shown) ?? true);
 }
 
 type ActionsProps = { readonly shown: ShownKey; readonly open: string | undefined };
@@ -236,20 +248,20 @@ export function ActionForm({ shown, open, failure }: FormProps) {
       <FailureNotice failure={failure} />
       <form method="post" action={address}>
         <Basis version={version} texts={action.sendsChanges ? texts : {}} />
-        {action.form?.(shown, texts, failure)}
+        {action.form(shown, texts, failure)}
         <FormButtons
           failure={failure}
           tone={isDangerous ? "danger" : "primary"}
           back={back}
           hasFields={action.texts !== undefined}
         >
-          {action.call.preview ? "Preview" : title}
+          {action.does ? "Preview" : title}
         </FormButtons>
       </form>
     </section>
   );
   if (preview === undefined) return form;
-  const button = action.does?.(preview.body) ?? title;
+  const button = action.does?.(preview, shown) ?? title;
   return (
     <div class="columns">
       {form}

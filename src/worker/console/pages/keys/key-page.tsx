@@ -7,7 +7,7 @@ import type { AuditView } from "../../../admin/audit/schema.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import type { BanView } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
-import type { KeyView, LiveUsage, rotatedKey, SecretView } from "../../../admin/keys/schema.ts";
+import type { KeyView, LiveUsage, rotatedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import type { Limit } from "../../../admin/plans/schema.ts";
 import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
@@ -25,8 +25,6 @@ import { docsUrl, page } from "../../kit/page.tsx";
 import { previewOf } from "../../kit/preview.tsx";
 import {
   Badge,
-  Basis,
-  type Column,
   Copy,
   Customer,
   Day,
@@ -35,7 +33,6 @@ import {
   MailTo,
   Notice,
   Relative,
-  Submit,
   Table,
   Time,
 } from "../../kit/ui.tsx";
@@ -46,7 +43,6 @@ import {
   ACTIONS,
   ActionForm,
   ActionLinks,
-  addressOfAction,
   type ChangedKey,
   permanentLimit,
   type ShownKey,
@@ -157,7 +153,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
           </section>
           <section id="secrets">
             <h2>Secrets</h2>
-            <Secrets keyView={key} mayChange={!c.var.mayOnlyRead} />
+            <Secrets keyView={key} />
           </section>
         </div>
       </div>
@@ -271,17 +267,7 @@ function LastUse({ iso }: { readonly iso: string }) {
   );
 }
 
-function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly mayChange: boolean }) {
-  const isValid = ({ expiresAt }: SecretView) => expiresAt === null || Date.parse(expiresAt) > Date.now();
-  const mayEnd = mayChange && keyView.status !== "revoked" && keyView.secrets.filter(isValid).length > 1;
-  const endSecret: Column<SecretView>["cell"] = (secret) =>
-    isValid(secret) ? (
-      <form method="post" action={addressOfAction(keyView, "end-secret")}>
-        <Basis version={keyView.version} />
-        <input type="hidden" name="secret" value={secret.id} />
-        <Submit tone="small danger">End the old secret</Submit>
-      </form>
-    ) : undefined;
+function Secrets({ keyView }: { readonly keyView: KeyView }) {
   return (
     <Table
       caption="Secrets"
@@ -292,7 +278,6 @@ function Secrets({ keyView, mayChange }: { readonly keyView: KeyView; readonly m
           name: "Valid until",
           cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }, "no end"),
         },
-        ...(mayEnd ? [{ name: "Action", isClear: true, cell: endSecret }] : []),
       ]}
       rows={keyView.secrets.toReversed()}
       empty="The key has no secret."

@@ -1,7 +1,7 @@
 /** Says why requests of a key are refused, or soon will be. */
 import type { Child } from "hono/jsx";
 import type { KeyView, LiveUsage } from "../../../admin/keys/schema.ts";
-import { STRIKES_REASON } from "../../../admin/says.ts";
+import { endOfKey, STRIKES_REASON } from "../../../admin/says.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS } from "../../../text/time.ts";
 import { docsUrl } from "../../kit/page.tsx";
@@ -43,13 +43,13 @@ function Remedy({ shown, name }: { readonly shown: ShownKey; readonly name: stri
   return action && <a href={addressOfAction(shown.key, name)}>{titleOf(shown, action)}</a>;
 }
 
-function statusProblems({ status, expiresAt }: KeyView): Problem[] {
+function statusProblems(key: KeyView): Problem[] {
+  const { status, expiresAt } = key;
   if (status === "revoked") return [{ kind: "bad", says: "The key is revoked, which is permanent." }];
   if (status === "disabled") {
     return [{ kind: "bad", says: "The key is disabled: its requests are a 401.", remedy: "enable" }];
   }
-  if (expiresAt === null) return [];
-  if (status === "expired") {
+  if (status === "expired" && expiresAt !== null) {
     const says = (
       <>
         The key expired at <Time iso={expiresAt} />: its requests are a 401.
@@ -57,13 +57,14 @@ function statusProblems({ status, expiresAt }: KeyView): Problem[] {
     );
     return [{ kind: "bad", says, remedy: "edit" }];
   }
-  if (Date.parse(expiresAt) > Date.now() + EXPIRES_SOON_SECONDS * 1000) return [];
+  const ends = endOfKey(key);
+  if (!ends || Date.parse(ends.end) > Date.now() + EXPIRES_SOON_SECONDS * 1000) return [];
   const says = (
     <>
-      The key expires <Relative iso={expiresAt} />.
+      The key {ends.says} <Relative iso={ends.end} />.
     </>
   );
-  return [{ kind: "warn", says, remedy: "edit" }];
+  return [{ kind: "warn", says, remedy: ends.remedy }];
 }
 
 function banProblems({ status, bannedUntil }: KeyView, live: LiveUsage | null): Problem[] {
