@@ -254,10 +254,10 @@ const REFUSED: readonly [of: string, reason: string, make: Make][] = [
   ],
   ["a revoked key", "revoked", (key) => changed(key, "DELETE", "")],
   ["a disabled key", "disabled", (key) => changed(key, "PATCH", "", { disabled: true })],
-  ["a rotated key's old secret", "expired_credential", (key) => changed(key, "POST", "/rotate")],
+  ["a rotated key's old secret", "wrong_credential", (key) => changed(key, "POST", "/rotate")],
   [
     "a rotated key's old secret after its grace",
-    "expired_credential",
+    "wrong_credential",
     async (key) => later(1_500, await changed(key, "POST", "/rotate", { graceSeconds: 1 })),
   ],
   ["a key at its expiry", "expired_credential", expiredKey],

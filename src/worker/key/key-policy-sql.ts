@@ -24,7 +24,7 @@ export type KeyPolicyRow = {
   readonly pardonedBanId: string | null;
   /** JSON: the shares of the day that cause an alert. */
   readonly alertPercents: string | null;
-  /** JSON: each secret's hash and expiry, or the key's expiry if that is earlier. 0: the secret has ended. */
+  /** JSON: the hash and expiry of each valid secret, or the key's expiry if that is earlier. */
   readonly secrets: string;
 };
 
@@ -39,16 +39,16 @@ export async function loadKeyPolicy(
 ): Promise<KeyPolicyRow | undefined> {
   const { perMinute, perDay } = limitsAt(nowSeconds);
   // Operators end secrets by D1's clock, so D1's clock says whether a secret has ended. The limiter judges
-  // later ends.
+  // later ends. It stores the policy, so the policy has no secrets that have ended.
   const select = sql`
     select k.plan, k.status, k.may_cancel as mayCancel, k.banned_until as bannedUntil, k.ban_reason as banReason,
       k.pardoned_ban_id as pardonedBanId, p.alert_percents as alertPercents,
       exists (select 1 from limiters where key_id = k.id) as hasLimiter,
       ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
       ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
-      (select json_group_array(json_array(hash, iif(expires_at <= unixepoch(), 0,
-          min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at)))))
-        from key_secrets where key_id = k.id) as secrets
+      (select json_group_array(json_array(hash,
+          min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at))))
+        from key_secrets where key_id = k.id and (expires_at is null or expires_at > unixepoch())) as secrets
     from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
   // D1 repeats a query that only reads, so this read comes first. A change after the read may see no limiter,
   // so the batch notes the limiter and reads again. Without a key too: the key may be created again.

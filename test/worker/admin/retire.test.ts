@@ -1,7 +1,10 @@
-/** `DELETE /admin/keys/{id}/secrets/{secretId}`: one secret ends at once, the others stay valid. */
+/** Secrets of a key: one ends at once and the others stay valid, and there are at most 10. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
+import { openDatabase } from "../../../src/worker/db/database.ts";
+import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
 import { hashKey } from "../../../src/worker/key/mac.ts";
+import { addSecret, createKey } from "../../support/factories.ts";
 import { startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt } from "./admin-support.ts";
 
@@ -85,5 +88,24 @@ describe("retiring a secret", () => {
       .bind(id)
       .first("n");
     expect(stored).toBe(2);
+  });
+});
+
+describe("a rotation", () => {
+  it("with a grace is refused at 10 valid secrets, and the policy has none that has ended", async ({
+    expect,
+  }) => {
+    const { id } = await createKey();
+    await addSecret(id, 1_000);
+    for (let i = 1; i < 10; i++) await addSecret(id);
+    const credentials = async () =>
+      JSON.parse((await loadKeyPolicy(openDatabase(env.DB), id, 0))?.secrets ?? "[]");
+    const rotate = (graceSeconds: number) => operator("POST", `/keys/${id}/rotate`, { graceSeconds });
+    const refused = await rotate(3_600);
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("has 10 valid secrets")]);
+    expect(await credentials()).toHaveLength(10);
+    expect((await rotate(0)).status).toBe(200);
+    expect(await credentials()).toHaveLength(1);
+    expect((await rotate(3_600)).status).toBe(200);
   });
 });
