@@ -96,7 +96,7 @@ describe("a rotation", () => {
     expect,
   }) => {
     const { id } = await createKey();
-    await addSecret(id, 1_000);
+    for (let end = 1; end <= 30; end++) await addSecret(id, end);
     for (let i = 1; i < 10; i++) await addSecret(id);
     const credentials = async () =>
       JSON.parse((await loadKeyPolicy(openDatabase(env.DB), id, 0))?.secrets ?? "[]");
@@ -104,6 +104,9 @@ describe("a rotation", () => {
     const refused = await rotate(3_600);
     expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("has 10 valid secrets")]);
     expect(await credentials()).toHaveLength(10);
+    const { secrets } = (await operator("GET", `/keys/${id}`)).body;
+    expect((secrets as Secret[]).filter(({ expiresAt }) => expiresAt === null)).toHaveLength(10);
+    expect(secrets).toHaveLength(20);
     expect((await rotate(0)).status).toBe(200);
     expect(await credentials()).toHaveLength(1);
     expect((await rotate(3_600)).status).toBe(200);

@@ -38,6 +38,8 @@ export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyVie
   };
 }
 
+/** Of those that have ended, the latest. A program that rotates every hour makes 2,160 before the first is deleted. */
+const MAX_SECRETS_SHOWN = 20;
 const MAY_CANCEL = sql`iif(may_cancel, 'true', 'false')`;
 
 const AUDITED = {
@@ -75,7 +77,7 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       date((select max(day) from usage where key_id = k.id), 'unixepoch') as lastUsedDay, k.version,
       (select json_group_array(json_object('id', substr(hash, 1, ${SECRET_ID_CHARS}), 'hint', hint,
           'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)}) order by created_at, hint)
-        from key_secrets where key_id = k.id) as secrets
+        from (select * from key_secrets where key_id = k.id order by expires_at is null desc, expires_at desc limit ${MAX_SECRETS_SHOWN})) as secrets
     from ${keys} cross join plans p on p.id = k.plan left join customers c on c.id = k.customer_id`;
 }
 
