@@ -2,7 +2,7 @@
 import { isRecord, type Problem } from "../worker/text/check-schema.ts";
 import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
-import { parseJson, printableLines } from "./output.ts";
+import { parseAnswer, printableLines } from "./output.ts";
 
 export type Query = Readonly<Record<string, unknown>>;
 
@@ -18,7 +18,7 @@ const MAY_BE_MADE = "The change may have been made: look, then try again.";
 type RequestInput = { readonly query?: Query; readonly json?: object | string };
 
 /** Sends a text as it is, with every digit of its integers. Leaves out members that are undefined. */
-export async function call<Body>(
+export async function send<Body>(
   access: Access,
   line: string,
   given: RequestInput = {},
@@ -29,7 +29,7 @@ export async function call<Body>(
 
 function objectIn(text: string): object | undefined {
   try {
-    const value = parseJson(text);
+    const value = parseAnswer(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

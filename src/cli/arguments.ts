@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { InvalidArgumentError } from "commander";
 import { keyIn, SECRET_ID_CHARS } from "../worker/key/key.ts";
 import { decodeByMark } from "../worker/text/text.ts";
-import { bytesOf, CliError, type CliIo } from "./io.ts";
+import { CliError, type CliIo, readBytes } from "./io.ts";
 
 const UNIT_SECONDS = { d: 86_400, h: 3_600, m: 60, s: 1 };
 
@@ -26,14 +26,14 @@ export function durationOf(seconds: number): string {
   return `${seconds / unitSeconds}${unit}`;
 }
 
-export function wholeNumber(text: string): number {
+export function parseWholeNumber(text: string): number {
   if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError("Use a whole number.");
   return Number(text);
 }
 
 /** Parses a number of rows or orders. */
-export function count(text: string): number {
-  const number = wholeNumber(text);
+export function parseCount(text: string): number {
+  const number = parseWholeNumber(text);
   if (number < 1) throw new InvalidArgumentError("Use a number from 1 on.");
   return number;
 }
@@ -72,7 +72,7 @@ export async function readSecretId(io: CliIo): Promise<string> {
 
 /** A file may have a BOM, and be UTF-16, as PowerShell 5 writes it. */
 async function readInput(io: CliIo): Promise<string> {
-  if (!io.isInteractive) return decodeByMark(Buffer.concat(await Array.fromAsync(bytesOf(io, "-"))));
+  if (!io.isInteractive) return decodeByMark(Buffer.concat(await Array.fromAsync(readBytes(io, "-"))));
   io.stderr.write("The secret, which stays on this machine: ");
   return readLine(io);
 }

@@ -41,7 +41,7 @@ type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
 
-export type Call = ReturnType<typeof callOf>;
+export type DocumentedCall = ReturnType<typeof callOf>;
 
 /** Reads the document. If it is missing, builds it, which takes a second. */
 export function readReference() {

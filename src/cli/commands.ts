@@ -3,28 +3,28 @@
 import { type Command, Option } from "commander";
 import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
 import { saysOfEnding, validOf } from "../worker/admin/says.ts";
-import { call as send } from "./api.ts";
+import { send } from "./api.ts";
 import {
   confirm,
-  count,
   durationOf,
+  parseCount,
+  parseWholeNumber,
   readSecretId,
   requireTerminal,
   seconds,
-  wholeNumber,
 } from "./arguments.ts";
-import { type Call, type Member, readReference } from "./calls.ts";
+import { type DocumentedCall, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
 import { printable, table } from "./output.ts";
 import {
   addCommand,
+  type Connection,
   customerId,
+  findKeyId,
   groupOf,
-  keyId,
   objectId,
   renamed,
-  type Session,
   show,
   showKey,
 } from "./session.ts";
@@ -82,14 +82,14 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   text: '"Pet Shop"',
 };
 /** What finds the ids of objects that people call by other names, too. */
-const IDS: Readonly<Record<string, typeof keyId>> = { key: keyId, customer: customerId };
+const IDS: Readonly<Record<string, typeof findKeyId>> = { key: findKeyId, customer: customerId };
 const DRY_RUN = "dry run: nothing was changed\n";
 /** Members of every list, for which the command has options of its own. */
 const PAGING = ["after", "format", "limit"];
 
 /** A way to use a command. Each way makes one call. */
 type Form = {
-  readonly call: Call;
+  readonly call: DocumentedCall;
   readonly words: string;
   readonly flag: string | undefined;
   /** The arguments: `key` and `secret` of `/keys/{id}/secrets/{secretId}`, and what the query must have. */
@@ -103,12 +103,12 @@ type Form = {
 };
 type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true; readonly dryRun?: true };
 
-export function addCallCommands(program: Command, session: Session): void {
+export function addCallCommands(program: Command, session: Connection): void {
   const { nouns, calls } = readReference();
-  const forms = calls.map(formOf).filter(({ call }) => !BY_HAND.includes(call.id));
+  const forms = calls.map(wayOf).filter(({ call }) => !BY_HAND.includes(call.id));
   const short = SHORT.flatMap((each) => {
     const call = calls.find(({ id }) => id === each.of);
-    return call ? [shortOf(formOf({ ...call, does: each.does }), each)] : [];
+    return call ? [shortOf(wayOf({ ...call, does: each.does }), each)] : [];
   });
   for (const [words, ofWords] of Map.groupBy([...forms, ...short], (form) => form.words)) {
     const [noun = "", verb] = words.split(" ");
@@ -123,7 +123,7 @@ function lengthOf({ names, takesKeys }: Form): number {
   return takesKeys ? Number.POSITIVE_INFINITY : names.length;
 }
 
-export function formOf(call: Call): Form {
+export function wayOf(call: DocumentedCall): Form {
   const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
   const inPath = [...call.line.matchAll(/(\w+?)s?\/\{/g)].map(([, name = ""]) => name);
   const needed = call.query.flatMap(({ name, isRequired }) => (isRequired ? [name] : []));
@@ -142,7 +142,7 @@ function shortOf(form: Form, { words, fixed = {}, argument, reads }: Short): For
   return { ...form, words, names: [...form.names, argument], members };
 }
 
-function addForms(parent: Command, session: Session, verb: string, forms: readonly Form[]): void {
+function addForms(parent: Command, session: Connection, verb: string, forms: readonly Form[]): void {
   const [few = [], many = few] = forms.map(({ names }) => names);
   const args = forms.some(({ takesKeys }) => takesKeys)
     ? ["[key...]"]
@@ -159,7 +159,7 @@ function addForms(parent: Command, session: Session, verb: string, forms: readon
   const hasCsv = calls.some(({ query }) => query.some(({ name }) => name === "format"));
   if (hasCsv) command.option("--csv", "print CSV, with every member of the rows");
   if (calls.some(isPaged)) {
-    command.option("--limit <n>", "the maximum number of rows to show; default: 100", count);
+    command.option("--limit <n>", "the maximum number of rows to show; default: 100", parseCount);
     command.option("--all", "show every row");
     command.option("--after <next>", "go on after a list that ended with `More:`");
   }
@@ -178,12 +178,12 @@ function inOptions(thrown: unknown, form: Form): unknown {
 }
 
 /** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */
-function ownOf(call: Call, members: readonly Member[]): readonly Member[] {
+function ownOf(call: DocumentedCall, members: readonly Member[]): readonly Member[] {
   const others = isPaged(call) ? PAGING : ["format"];
   return members.filter(({ name }) => !others.includes(name));
 }
 
-function isPaged({ query }: Call): boolean {
+function isPaged({ query }: DocumentedCall): boolean {
   return query.some(({ name }) => name === "after");
 }
 
@@ -199,11 +199,11 @@ function optionOf({ name, type, choices, does, isNullable, byDefault }: Member):
   const says = facts.filter(Boolean).join("; ");
   if (type === "array")
     return new Option(`${long} <n,n>`, says).argParser((text) =>
-      none.includes(text) ? text : text.split(",").map(wholeNumber),
+      none.includes(text) ? text : text.split(",").map(parseWholeNumber),
     );
   if (choices.length > 0) return new Option(`${long} <value>`, says).choices([...choices, ...none]);
   if (type !== "integer") return new Option(`${long} <text>`, says);
-  const parse = isDuration(name) ? seconds : wholeNumber;
+  const parse = isDuration(name) ? seconds : parseWholeNumber;
   const option = new Option(`${long} <${isDuration(name) ? "30m|24h|7d" : "n"}>`, says);
   return option.argParser((text) => (none.includes(text) ? text : parse(text)));
 }
@@ -276,7 +276,7 @@ function usageOf({ words, names, flag, takesKeys }: Form): string {
 /** The answer of a change has a sentence about it. */
 type Said = { readonly says: string };
 
-async function run(session: Session, command: Command, form: Form): Promise<void> {
+async function run(session: Connection, command: Command, form: Form): Promise<void> {
   const { call, names, fixed } = form;
   if (form.takesKeys) return runForKeys(session, command, call);
   const options = command.opts<Options>();
@@ -303,13 +303,13 @@ async function run(session: Session, command: Command, form: Form): Promise<void
   if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 
-async function runForKeys(session: Session, command: Command, call: Call): Promise<void> {
+async function runForKeys(session: Connection, command: Command, call: DocumentedCall): Promise<void> {
   const options = command.opts<Options>();
   const isDryRun = options.dryRun === true;
   const asks = options.yes || isDryRun ? undefined : call.asks;
   if (asks) requireTerminal(session.io);
   const members = await valuesOf(session, call.body, options);
-  const ids = await Promise.all(command.args.map((ref) => keyId(session, ref)));
+  const ids = await Promise.all(command.args.map((ref) => findKeyId(session, ref)));
   let json = ids.length === 0 ? members : { ...members, ids };
   const dryRun = { json, query: { "dry-run": "true" } };
   if (asks) {
@@ -325,13 +325,13 @@ async function runForKeys(session: Session, command: Command, call: Call): Promi
 }
 
 /** Returns the given members in the form of the API. */
-async function valuesOf(session: Session, members: readonly Member[], options: Options) {
+async function valuesOf(session: Connection, members: readonly Member[], options: Options) {
   const values: Record<string, unknown> = {};
   for (const { name, type, isNullable } of members) {
     const value = options[optionNameOf(name)];
     if (value === undefined) continue;
     if (value === "none" && isNullable) values[name] = null;
-    else if (name === "key") values[name] = await keyId(session, String(value), "--key");
+    else if (name === "key") values[name] = await findKeyId(session, String(value), "--key");
     else if (name === "object") values[name] = await objectId(session, String(value));
     else values[name] = type === "boolean" ? String(value) === "true" : value;
   }
@@ -339,12 +339,15 @@ async function valuesOf(session: Session, members: readonly Member[], options: O
 }
 
 /** A rotation with a grace is harmless, because the old secrets go on. */
-function isHarmless({ id }: Call, { graceSeconds = 0 }: { readonly graceSeconds?: unknown }): boolean {
+function isHarmless(
+  { id }: DocumentedCall,
+  { graceSeconds = 0 }: { readonly graceSeconds?: unknown },
+): boolean {
   return id === "keys.rotate" && Number(graceSeconds) > 0;
 }
 
 /** Names the object that would change, as a list shows it. */
-async function question({ access, io }: Session, line: string, asks: string): Promise<string> {
+async function question({ access, io }: Connection, line: string, asks: string): Promise<string> {
   const [, noun, object, part, secret] = line.split("/");
   const { body } = await send<Partial<KeyView>>(access, `GET /${noun}/${object}`);
   const endsSecrets = part === "secrets" || part === "rotate";

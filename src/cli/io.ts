@@ -46,7 +46,7 @@ export class CliError extends Error {
 const STDIN = ["-", "/dev/stdin", "/dev/fd/0"];
 
 /** Reads the bytes of a file. `-` is standard input. Throws a `CliError` if the file cannot be read. */
-export async function* bytesOf({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
+export async function* readBytes({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
   try {
     yield* STDIN.includes(file) ? stdin : createReadStream(file);
   } catch (thrown) {
@@ -61,8 +61,8 @@ export function isPipe(file: string): boolean {
 
 /** A pipe can be read once: its bytes are kept for the second time. */
 export async function bytesTwice(io: CliIo, file: string): Promise<() => AsyncIterable<Uint8Array>> {
-  if (!isPipe(file)) return () => bytesOf(io, file);
-  const kept = await Array.fromAsync(bytesOf(io, file));
+  if (!isPipe(file)) return () => readBytes(io, file);
+  const kept = await Array.fromAsync(readBytes(io, file));
   return async function* () {
     yield* kept;
   };

@@ -3,20 +3,20 @@ import type { BanView } from "../worker/admin/bans/schema.ts";
 import type { KeyView } from "../worker/admin/keys/schema.ts";
 import type { PlanView } from "../worker/admin/plans/schema.ts";
 import { saysOf } from "../worker/admin/says.ts";
-import type { HourUsage } from "../worker/admin/usage/schema.ts";
+import type { HourUsageView } from "../worker/admin/usage/schema.ts";
 import { counted } from "../worker/text/format.ts";
-import { call, callCsv, type Query } from "./api.ts";
+import { callCsv, type Query, send } from "./api.ts";
 import type { CliIo } from "./io.ts";
-import { type Column, inline, minuteOf, printable, table, toJson } from "./output.ts";
-import type { Session } from "./session.ts";
+import { inline, minuteOf, printable, type TextColumn, table, toJson } from "./output.ts";
+import type { Connection } from "./session.ts";
 
 type List = {
   /** The member of the answer that has the rows. */
   readonly rows: string;
   /** The table leaves out a column without any value. */
-  readonly columns: readonly Column[];
+  readonly columns: readonly TextColumn[];
   /** Columns that are shown besides if there is room for them in the line, as in a pipe. */
-  readonly wide?: readonly Column[];
+  readonly wide?: readonly TextColumn[];
   /** Returns a line above the table, made of the first page. */
   readonly heading?: (page: never, io: CliIo) => string;
   readonly example?: string;
@@ -61,7 +61,7 @@ ${unreachable.length > 0 ? `The counters of ${unreachable.join(", ")} cannot be 
 };
 
 /** `10:42 minute: 12, ban: 3`, for an hour of one key. */
-function refusedIn({ refusedMinutes = [] }: Partial<HourUsage>): string | null {
+function refusedIn({ refusedMinutes = [] }: Partial<HourUsageView>): string | null {
   return refusedMinutes.map(({ at, by }) => `${at.slice(11, 16)} ${inline(by)}`).join("; ") || null;
 }
 
@@ -144,12 +144,17 @@ type Page = { readonly next?: string | null } & Readonly<Record<string, unknown>
 
 const WIDE = 200;
 
-export async function showList(session: Session, source: Source, list: List, paging: Paging): Promise<void> {
+export async function showList(
+  session: Connection,
+  source: Source,
+  list: List,
+  paging: Paging,
+): Promise<void> {
   const { io, access, json } = session;
   if (paging.csv && !json) return printCsv(session, source, paging);
   const pages: Page[] = [];
   const next = await readPages(source, paging, async (query) => {
-    const { body } = await call<Page>(access, source.line, { query });
+    const { body } = await send<Page>(access, source.line, { query });
     pages.push(body);
     return { next: body.next, rows: (body[list.rows] as readonly unknown[]).length }; // as the route answers
   });
@@ -166,7 +171,7 @@ export async function showList(session: Session, source: Source, list: List, pag
 }
 
 /** Prints the service's CSV. Each page begins with the names of the columns, which the first page has printed. */
-async function printCsv({ io, access }: Session, source: Source, paging: Paging): Promise<void> {
+async function printCsv({ io, access }: Connection, source: Source, paging: Paging): Promise<void> {
   let isFirst = true;
   const next = await readPages(source, paging, async (query, rows) => {
     const page = await callCsv(access, source.line, query);

@@ -8,7 +8,7 @@ import { escapeControls } from "../worker/text/text.ts";
 import type { CliIo, Output } from "./io.ts";
 
 /** An integer above 2^53 is a bigint, which keeps all its digits. */
-export function parseJson(text: string): unknown {
+export function parseAnswer(text: string): unknown {
   return parseExactJson(text, (value, source) =>
     Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : BigInt(source),
   );
@@ -51,12 +51,12 @@ export function paint(text: string, output: Output, style?: "bold"): string {
   return shown && output.hasColors?.() ? styleText(shown, text, { validateStream: false }) : text;
 }
 
-export const NONE = "–";
+export const NO_VALUE = "–";
 
 /** Writes a value in one line: `name: value, name: value` for an object, `NONE` for null or an empty list. */
 export function inline(value: unknown): string {
-  if (value === null || value === undefined) return NONE;
-  if (Array.isArray(value)) return value.map(inline).join("; ") || NONE;
+  if (value === null || value === undefined) return NO_VALUE;
+  if (Array.isArray(value)) return value.map(inline).join("; ") || NO_VALUE;
   const text = String(value);
   if (typeof value === "string" && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text)) return minuteOf(text);
   if (!isObject(value)) return text.replaceAll("\n", " ");
@@ -71,10 +71,10 @@ const GAP = "  ";
  * A member such as `limits.requestsPerDay`, or a label and members such as `object=objectName|object`, or a
  * label and a function. The column shows the first member with a value.
  */
-export type Column = string | readonly [label: string, cellOf: (row: never) => unknown];
+export type TextColumn = string | readonly [label: string, cellOf: (row: never) => unknown];
 
 /** Without a width each row is one line. A column without any value is left out. */
-export function table(rows: readonly object[], columns: readonly Column[], io: CliIo): string {
+export function table(rows: readonly object[], columns: readonly TextColumn[], io: CliIo): string {
   if (rows.length === 0) return "Nothing to show.";
   const readers = columns.map(readerOf);
   const all = rows.map((row) => {
@@ -83,7 +83,7 @@ export function table(rows: readonly object[], columns: readonly Column[], io: C
   });
   const drawn = columns.flatMap((column, i): Drawn[] => {
     const values = all.map((row) => row[i] ?? null);
-    return values.every((value) => value === null) ? [] : [draw(labelOf(column), values)];
+    return values.every((value) => value === null) ? [] : [draw(headOf(column), values)];
   });
   shrink(drawn, io.columns - GAP.length * (drawn.length - 1));
   const head = linesOf(
@@ -99,7 +99,7 @@ export function table(rows: readonly object[], columns: readonly Column[], io: C
   return [head, ...body].join("\n");
 }
 
-function readerOf(column: Column): (members: ReadonlyMap<string, unknown>, row: object) => unknown {
+function readerOf(column: TextColumn): (members: ReadonlyMap<string, unknown>, row: object) => unknown {
   if (typeof column !== "string") return (_, row) => column[1](row as never); // the list is made for these rows
   const names = column.replace(/.*=/, "").split("|");
   return (members) => names.map((name) => members.get(name)).find((each) => each != null);
@@ -209,14 +209,14 @@ function cut(word: string, width: number): string {
 }
 
 /** The label of `startedAt` is `started at`. */
-export function labelOf(column: Column): string {
+export function headOf(column: TextColumn): string {
   if (typeof column !== "string") return column[0];
   return wordsOf(column.replace(/=.*/, "").replaceAll(".", " "));
 }
 
 /** Writes a line for each member, and a line for each row of a list. */
 export function describe(object: object): string {
-  const members = flatten(object).map(([name, value]) => [labelOf(name), value] as const);
+  const members = flatten(object).map(([name, value]) => [headOf(name), value] as const);
   const width = Math.max(...members.map(([name]) => name.length)) + 2;
   const linesOf = (value: unknown): string[] => {
     if (Array.isArray(value)) return value.map(inline);

@@ -7,7 +7,7 @@ import { Command, CommanderError } from "commander";
 import packageJson from "../../package.json" with { type: "json" };
 import { hasKey } from "../worker/key/key.ts";
 import { accessFor } from "./access.ts";
-import { wholeNumber } from "./arguments.ts";
+import { parseWholeNumber } from "./arguments.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import { addOrderFileCommands } from "./commands/load-orders.ts";
@@ -15,7 +15,7 @@ import { addSmokeCommand } from "./commands/smoke.ts";
 import { addCallCommands } from "./commands.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { paint, printable } from "./output.ts";
-import type { Session } from "./session.ts";
+import type { Connection } from "./session.ts";
 
 /** Another server, or another version of the service, can answer with any JSON. */
 const NOT_UNDERSTOOD =
@@ -56,13 +56,13 @@ export function createProgram(io: CliIo, json: boolean, writeErr: (text: string)
     .option(
       "--if-version <n>",
       "change a key, plan, order or customer only if it still has this version",
-      wholeNumber,
+      parseWholeNumber,
     )
     .addHelpText("after", HELP)
     .showHelpAfterError("(--help shows the usage)")
     .configureOutput({ writeOut: (text) => io.stdout.write(text), writeErr })
     .exitOverride();
-  const session: Session = {
+  const session: Connection = {
     io,
     json,
     get access() {

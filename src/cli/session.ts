@@ -6,12 +6,12 @@ import { isCustomerId, isKeyId } from "../worker/key/key.ts";
 import { describeProblems } from "../worker/text/check-schema.ts";
 import { planName } from "../worker/text/format.ts";
 import type { Access } from "./access.ts";
-import { type Answer, call } from "./api.ts";
+import { type Answer, send } from "./api.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { describeKey } from "./key-facts.ts";
 import { describe, printable, printableJson } from "./output.ts";
 
-export type Session = {
+export type Connection = {
   readonly io: CliIo;
   /** Throws if there is no address or token, so a command that sends nothing must not read this member. */
   readonly access: Access;
@@ -20,7 +20,7 @@ export type Session = {
 };
 
 /** Prints the answer as it came with `--json`, or else a sentence or the members. `key` and `link` are secrets. */
-export function show({ io, json }: Session, { text, body }: Answer<object>, says?: () => string): void {
+export function show({ io, json }: Connection, { text, body }: Answer<object>, says?: () => string): void {
   const { key, link, ...members }: { key?: unknown; link?: unknown } = body;
   const secret =
     key === undefined && link === undefined
@@ -31,7 +31,7 @@ export function show({ io, json }: Session, { text, body }: Answer<object>, says
   io.stdout.write(`${json ? printableJson(text) : printable(shown + secret)}\n`);
 }
 
-export function showKey(session: Session, answer: Answer<KeyView>): void {
+export function showKey(session: Connection, answer: Answer<KeyView>): void {
   show(session, answer, () => describeKey(answer.body));
 }
 
@@ -39,9 +39,9 @@ export function showKey(session: Session, answer: Answer<KeyView>): void {
  * Returns a key's id. `ref` is the id or its beginning, the key's name, or the end of a secret. `as` is what the
  * operator calls it.
  */
-export async function keyId({ access }: Session, ref: string, as = "KEY"): Promise<string> {
+export async function findKeyId({ access }: Connection, ref: string, as = "KEY"): Promise<string> {
   if (isKeyId(ref)) return ref;
-  const found = call<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });
+  const found = send<{ keys: KeyView[] }>(access, "GET /keys", { query: { ref, limit: 10 } });
   const { body } = await found.catch((thrown) => {
     throw renamed(thrown, () => as);
   });
@@ -51,16 +51,16 @@ export async function keyId({ access }: Session, ref: string, as = "KEY"): Promi
     throw new CliError(`Several keys fit ${ref}:${linesOf(body.keys)}`, { code: "several_keys" });
   // No command takes a part of a name: it would change another key when a second one has that part.
   const query = { search: ref, sort: "name", limit: 10 };
-  const { keys, next } = (await call<KeyPage>(access, "GET /keys", { query })).body;
+  const { keys, next } = (await send<KeyPage>(access, "GET /keys", { query })).body;
   const near = keys.length > 0 && ` These have it as a part:${linesOf(keys)}${next === null ? "" : "\n  …"}`;
   throw new CliError(`No key has this id, name or end: ${ref}.${near || ""}`, { code: "not_found" });
 }
 
 /** Returns a customer's id. The text is the id, or the name in any case. */
-export async function customerId({ access }: Session, text: string): Promise<string> {
+export async function customerId({ access }: Connection, text: string): Promise<string> {
   if (isCustomerId(text)) return text;
   const query = { customer: text, limit: 1 };
-  const { body } = await call<{ customers: { id: string }[] }>(access, "GET /customers", { query });
+  const { body } = await send<{ customers: { id: string }[] }>(access, "GET /customers", { query });
   return body.customers[0]?.id ?? text;
 }
 
@@ -83,8 +83,8 @@ export function renamed(thrown: unknown, nameOf: (member: string) => string): un
 }
 
 /** Returns the id of a key, a plan or an order. `orders` stands for loads. */
-export async function objectId(session: Session, object: string): Promise<string> {
-  return isObjectId(object) ? object : keyId(session, object, "--object");
+export async function objectId(session: Connection, object: string): Promise<string> {
+  return isObjectId(object) ? object : findKeyId(session, object, "--object");
 }
 
 /** Returns the group of a noun's commands. */

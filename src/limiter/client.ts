@@ -3,7 +3,7 @@ import { Batches } from "./batches.ts";
 import type { Block, Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
 import { lengthMsOf } from "./core/windows.ts";
-import type { Call, Inspection } from "./object.ts";
+import type { Inspection, LimiterCall } from "./object.ts";
 import { withTimeout } from "./timeout.ts";
 
 export { type AddressOptions, addressKey } from "./address-key.ts";
@@ -35,7 +35,7 @@ export {
   type WindowLength,
   type WindowView,
 } from "./core/windows.ts";
-export type { Call, Inspection, RateLimiterOptions } from "./object.ts";
+export type { Inspection, LimiterCall, RateLimiterOptions } from "./object.ts";
 export { LimiterTimeoutError } from "./timeout.ts";
 
 const DEFAULT_TIMEOUT_MS = 2_000;
@@ -54,10 +54,10 @@ export type LimiterNamespace = {
 };
 
 type LimiterStub = {
-  admit(call: Call): Promise<Verdict>;
-  admitAll(calls: readonly Call[]): Promise<readonly Verdict[]>;
+  admit(call: LimiterCall): Promise<Verdict>;
+  admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]>;
   settle(settleId: string, cost: number): Promise<void>;
-  inspect(call: Pick<Call, "limits">): Promise<Inspection | null>;
+  inspect(call: Pick<LimiterCall, "limits">): Promise<Inspection | null>;
   reset(): Promise<void>;
   block(block: Block): Promise<void>;
   unblock(): Promise<void>;
@@ -74,7 +74,7 @@ export type Address = {
 };
 
 export type AdmitOptions = Address &
-  Omit<Call, "version"> & {
+  Omit<LimiterCall, "version"> & {
     readonly headers?: HeaderOptions | undefined;
     /**
      * `waitUntil` of the request's context. With it, requests of a key that arrive together in an isolate share
@@ -109,31 +109,31 @@ export async function admit(
 }
 
 /** Batches of the keys that this isolate has seen, by namespace. Of too many keys the oldest are dropped. */
-const batchesByNamespace = new WeakMap<LimiterNamespace, Map<string, Batches<Call, Verdict>>>();
+const batchesByNamespace = new WeakMap<LimiterNamespace, Map<string, Batches<LimiterCall, Verdict>>>();
 const MAX_KEYS = 1_000;
 
 function askerOf(
   namespace: LimiterNamespace,
   address: Address,
   waitUntil: AdmitOptions["waitUntil"],
-): (call: Call) => Promise<Verdict> {
-  const one = (call: Call) => callObject(namespace, address, (limiter) => limiter.admit(call));
+): (call: LimiterCall) => Promise<Verdict> {
+  const one = (call: LimiterCall) => callObject(namespace, address, (limiter) => limiter.admit(call));
   if (waitUntil === undefined) return one;
   checkNamespace(namespace, "the namespace");
-  const all = (calls: readonly Call[]) =>
+  const all = (calls: readonly LimiterCall[]) =>
     callObject(namespace, address, (limiter) => limiter.admitAll(calls));
   const asking = { one, all, waitUntil, timeoutMs: address.timeoutMs ?? DEFAULT_TIMEOUT_MS };
   const batches = batchesOf(namespace, address.key);
   return (call) => batches.ask(call, asking);
 }
 
-function batchesOf(namespace: LimiterNamespace, key: string): Batches<Call, Verdict> {
-  const byKey = batchesByNamespace.get(namespace) ?? new Map<string, Batches<Call, Verdict>>();
+function batchesOf(namespace: LimiterNamespace, key: string): Batches<LimiterCall, Verdict> {
+  const byKey = batchesByNamespace.get(namespace) ?? new Map<string, Batches<LimiterCall, Verdict>>();
   const known = byKey.get(key);
   if (known) return known;
   const [oldest] = byKey.keys();
   if (byKey.size === MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
-  const batches = new Batches<Call, Verdict>();
+  const batches = new Batches<LimiterCall, Verdict>();
   byKey.set(key, batches);
   batchesByNamespace.set(namespace, byKey);
   return batches;
@@ -160,7 +160,7 @@ export async function settle(
 /** The present state of a key, or null if there is no policy. Counts nothing. */
 export async function inspect(
   namespace: LimiterNamespace,
-  { limits, ...address }: Address & Pick<Call, "limits">,
+  { limits, ...address }: Address & Pick<LimiterCall, "limits">,
 ): Promise<Inspection | null> {
   return callObject(namespace, address, (limiter) => limiter.inspect({ limits }));
 }

@@ -20,7 +20,7 @@ import {
   NOTHING_COUNTED,
   type Policy,
   type Request,
-  settle,
+  settleCount,
   type Thresholds,
   type Verdict,
 } from "./core/decide.ts";
@@ -63,7 +63,7 @@ export type RateLimiterOptions = {
 };
 
 /** The limits and bans of a call count only if the class has no `loadPolicy`. */
-export type Call = Request & {
+export type LimiterCall = Request & {
   /** The form of the call. An object of another version ignores members that it does not know. */
   readonly version?: number | undefined;
   readonly limits?: readonly Limit[] | undefined;
@@ -72,11 +72,11 @@ export type Call = Request & {
   readonly waitMs?: number | undefined;
 };
 
-type Rules = Pick<Call, "limits" | "bans">;
+type Rules = Pick<LimiterCall, "limits" | "bans">;
 
 type Decided = {
   readonly verdict: Verdict;
-  readonly call: Call;
+  readonly call: LimiterCall;
   readonly state: State;
   /** How far the stored counts may be ahead of the state: 0 if the state is to be stored at once. */
   readonly reserve: number;
@@ -134,7 +134,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   /** Decides a request and counts an admitted request. Throws if the load or the write fails. */
-  async admit(call: Call): Promise<Verdict> {
+  async admit(call: LimiterCall): Promise<Verdict> {
     const verdicts = await this.admitAll([call]);
     return verdicts[0] as Verdict; // one for each call
   }
@@ -143,7 +143,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
    * Decides requests in their order, as so many calls of `admit` would, in one step and with one write. If the
    * write fails, none is admitted. If a call is wrong, throws a RangeError and decides none.
    */
-  async admitAll(calls: readonly Call[]): Promise<readonly Verdict[]> {
+  async admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]> {
     return this.#withPolicy((policyOf) => {
       const nowMs = Date.now();
       let { state } = this.#store;
@@ -162,7 +162,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   async settle(settleId: string, cost: number): Promise<void> {
     checkCost(cost, 0);
     const { state } = this.#store;
-    this.#store.adopt({ ...state, ...settle(state, settleId, cost) });
+    this.#store.adopt({ ...state, ...settleCount(state, settleId, cost) });
   }
 
   /** Drops the policy. After the call no decision is made by a policy that was loaded before. */
@@ -188,7 +188,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   /** Returns the present state, or null if there is no policy. Counts nothing and stores nothing. */
-  async inspect(call: Pick<Call, "limits"> = {}): Promise<Inspection | null> {
+  async inspect(call: Pick<LimiterCall, "limits"> = {}): Promise<Inspection | null> {
     return this.#withPolicy((policyOf) => {
       const policy = policyOf(call);
       if (policy === null) return null;
@@ -258,7 +258,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     return name;
   }
 
-  #decide(before: State, policy: Policy | null, call: Call, nowMs: number): Decided {
+  #decide(before: State, policy: Policy | null, call: LimiterCall, nowMs: number): Decided {
     const { verdict, counters } = decide(before, policy, this.#key, call, nowMs);
     const { lastBan } = counters.penalty;
     // A ban that began, or one that an operator has pardoned.
@@ -289,7 +289,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     }
   }
 
-  #withTurn(verdict: Verdict, { cost = 1, waitMs }: Call, nowMs: number): Verdict {
+  #withTurn(verdict: Verdict, { cost = 1, waitMs }: LimiterCall, nowMs: number): Verdict {
     // No turn comes in the windows of a limit of 0.
     if (verdict.kind !== "limited" || waitMs === undefined || verdict.window.limit === 0) return verdict;
     const { queue, retryAfterMs } = takeTurn(this.#queue, verdict.window, cost, waitMs, nowMs);
@@ -344,7 +344,7 @@ function policyOf({ limits = [], bans }: Rules): Policy {
 }
 
 /** A refusal needs no write. Neither a cost that is to be settled nor one above the block saves a later write. */
-function reserveFor(verdict: Verdict, { cost = 1, settleId }: Call): number {
+function reserveFor(verdict: Verdict, { cost = 1, settleId }: LimiterCall): number {
   if (verdict.kind !== "admitted") return Number.POSITIVE_INFINITY;
   const reserve = reserveOf(verdict.quota);
   return settleId !== undefined || reserve < cost ? 0 : reserve;

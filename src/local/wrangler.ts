@@ -46,7 +46,7 @@ export async function runWrangler(
 }
 
 /** Compares the database with the migrations of this version. Throws what wrangler says if it cannot be read. */
-export async function findSchemaProblem(
+export async function askForSchemaProblem(
   where: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<SchemaProblem | undefined> {

@@ -4,7 +4,7 @@ import type { Bindings as WorkerBindings } from "../worker/context.ts";
 import { isSecret, isSetting, readSettings, type Vars } from "../worker/platform/settings.ts";
 
 /** The settings of one environment, with its inherited settings. */
-export type Settings = Pick<
+export type DeployedSettings = Pick<
   Config,
   "name" | "d1_databases" | "durable_objects" | "ratelimits" | "route" | "routes" | "vars" | "workers_dev"
 >;
@@ -20,7 +20,7 @@ const BINDINGS: Record<Exclude<keyof WorkerBindings, keyof Vars>, true> = {
 const PLACEHOLDER = /^0{8}-/;
 
 /** Returns sentences for the person who deploys. Another environment passes `production` to compare with. */
-export function deployProblems(settings: Settings, production?: Settings): string[] {
+export function deployProblems(settings: DeployedSettings, production?: DeployedSettings): string[] {
   const problems: string[] = [];
   const lacking = Object.keys(BINDINGS).filter((name) => !bindingsOf(settings).includes(name));
   problems.push(
@@ -74,7 +74,7 @@ export function settingProblems(vars: Readonly<Record<string, unknown>>): string
 }
 
 /** Anybody with the code reads a var, and with each deploy the var replaces the secret of its name. */
-function varProblems({ name, vars }: Settings): string[] {
+function varProblems({ name, vars }: DeployedSettings): string[] {
   const [secret, others] = [Object.keys(vars).filter(isSecret), Object.entries(vars)];
   return [
     ...secret.map(
@@ -87,17 +87,17 @@ function varProblems({ name, vars }: Settings): string[] {
   ];
 }
 
-function bindingsOf({ d1_databases, durable_objects, ratelimits }: Settings): string[] {
+function bindingsOf({ d1_databases, durable_objects, ratelimits }: DeployedSettings): string[] {
   const named = [...durable_objects.bindings, ...ratelimits].map(({ name }) => name);
   return [...d1_databases.map(({ binding }) => binding), ...named];
 }
 
-function databaseOf({ d1_databases }: Settings) {
+function databaseOf({ d1_databases }: DeployedSettings) {
   return d1_databases.find(({ binding }) => binding === "DB");
 }
 
 /** Returns the hosts of all routes, without their paths. */
-function hostsOf({ route, routes = [] }: Settings): string[] {
+function hostsOf({ route, routes = [] }: DeployedSettings): string[] {
   return [...routes, ...(route === undefined ? [] : [route])].flatMap((each) => {
     const pattern = typeof each === "string" ? each : each.pattern;
     return pattern.toLowerCase().split("/", 1);

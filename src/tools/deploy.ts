@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { Argument, Command } from "commander";
 import { unstable_readConfig as readConfig } from "wrangler";
-import { CONFIGURATION, findSchemaProblem, wranglerCommand } from "../local/wrangler.ts";
+import { askForSchemaProblem, CONFIGURATION, wranglerCommand } from "../local/wrangler.ts";
 import { deployProblems } from "./deploy-problems.ts";
 import { runTool } from "./run-tool.ts";
 
@@ -30,7 +30,7 @@ async function deploy(environment: "production" | "staging"): Promise<void> {
 
 /** Throws if the migrations cannot bring the database to this version. */
 async function checkDatabase(env: string): Promise<void> {
-  const problem = await findSchemaProblem(["--remote", env]).catch(({ message }: Error) => {
+  const problem = await askForSchemaProblem(["--remote", env]).catch(({ message }: Error) => {
     throw new Error(`Nothing was deployed, because the database could not be read:\n${message}`);
   });
   if (problem?.kind === "oldest" || problem?.kind === "newer")

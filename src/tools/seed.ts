@@ -1,14 +1,14 @@
 /** Loads the demo data into a new local service, through its admin API. */
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
 
-export type ShownKey = {
+export type DemoKey = {
   readonly name: string;
   readonly key: string;
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
 };
 
 /** Returns the demo keys, or none if the service is not new. Keys are never deleted: no keys means new. */
-export async function seedIfEmpty(baseUrl: string, token: string): Promise<ShownKey[]> {
+export async function seedIfEmpty(baseUrl: string, token: string): Promise<DemoKey[]> {
   const admin = async (method: string, path: string, body?: string): Promise<unknown> => {
     const headers = {
       Authorization: `Bearer ${token}`,
@@ -24,9 +24,9 @@ export async function seedIfEmpty(baseUrl: string, token: string): Promise<Shown
   const { keys } = (await admin("GET", "keys?limit=1")) as { keys: unknown[] }; // the service's own answer
   if (keys.length > 0) return [];
   await admin("PUT", "orders?file=demo+data", JSON.stringify(demoOrders(Date.now())));
-  const shown: ShownKey[] = [];
+  const shown: DemoKey[] = [];
   for (const key of DEMO_KEYS) {
-    shown.push((await admin("POST", "keys", JSON.stringify(key))) as ShownKey); // the service's own answer
+    shown.push((await admin("POST", "keys", JSON.stringify(key))) as DemoKey); // the service's own answer
   }
   return shown;
 }

@@ -5,7 +5,13 @@ import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Command, InvalidArgumentError } from "commander";
 import { ensureLocalToken } from "../local/token.ts";
-import { CONFIGURATION, DEFAULT_PORT, findSchemaProblem, LOCAL_ENV, runWrangler } from "../local/wrangler.ts";
+import {
+  askForSchemaProblem,
+  CONFIGURATION,
+  DEFAULT_PORT,
+  LOCAL_ENV,
+  runWrangler,
+} from "../local/wrangler.ts";
 import { runCrons } from "./crons.ts";
 import { settingProblems } from "./deploy-problems.ts";
 import { runTool } from "./run-tool.ts";
@@ -110,7 +116,7 @@ async function freePortFrom(port: number, ip: string): Promise<number> {
 async function prepareDatabase(folder: string): Promise<void> {
   const where = ["--env=", "--local", "--persist-to", folder];
   const advice = "To start with a new one, move the folder away.";
-  const problem = await findSchemaProblem(where, LOCAL_ENV).catch(({ message }: Error) => {
+  const problem = await askForSchemaProblem(where, LOCAL_ENV).catch(({ message }: Error) => {
     throw new Error(`${message}\n\nThe database in ${folder} could not be read. ${advice}`);
   });
   if (problem === undefined) return;

@@ -1,13 +1,13 @@
 /** The text that `npm start` prints once the service is running. */
 import { DEV_VARS } from "../local/token.ts";
 import { DEFAULT_PORT } from "../local/wrangler.ts";
-import type { ShownKey } from "./seed.ts";
+import type { DemoKey } from "./seed.ts";
 
 /** `keys` are the demo keys that this start created. `problems` are sentences about wrong settings. */
 export function welcome(
   baseUrl: string,
   varsFile: string,
-  keys: readonly ShownKey[],
+  keys: readonly DemoKey[],
   problems: readonly string[],
   isOpen: boolean,
 ): string {

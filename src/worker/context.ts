@@ -4,11 +4,11 @@ import type { RateLimiter } from "hono-durable-limiter";
 import type { DatabaseEnv } from "./db/database.ts";
 import type { Location } from "./key/key.ts";
 import type { OwnerCode } from "./key/owner-code.ts";
-import type { LimiterNamespace } from "./key/reach-limiter.ts";
+import type { KeyLimiterEnv } from "./key/reach-limiter.ts";
 import type { Refusal } from "./platform/errors.ts";
 
 export type Bindings = DatabaseEnv &
-  LimiterNamespace & {
+  KeyLimiterEnv & {
     readonly OWNER_LIMITER: DurableObjectNamespace<RateLimiter>;
     readonly ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;
   };

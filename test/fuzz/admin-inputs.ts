@@ -3,7 +3,7 @@
  * and their members are those of the reference, so that a new call needs nothing here.
  */
 import fc from "fast-check";
-import { type Call, readReference } from "../../src/cli/calls.ts";
+import { type DocumentedCall, readReference } from "../../src/cli/calls.ts";
 import {
   anyAddress,
   bytes,
@@ -63,11 +63,11 @@ const ending = fc.constantFrom("ended", "cut", "stalled");
 
 export function adminKinds(target: Target): Kinds {
   const signed = `Authorization: Bearer ${target.adminToken}`;
-  const lineOf = ({ line }: Call, id: fc.Arbitrary<string> = idOf(target, line)) =>
+  const lineOf = ({ line }: DocumentedCall, id: fc.Arbitrary<string> = idOf(target, line)) =>
     id.map((each) => `${line.replace(" ", " /admin").replaceAll(/\{\w+\}/g, each)} HTTP/1.1`);
 
   /** A call of the reference with a body that `bodyOf` makes of it. */
-  const withJson = (bodyOf: (call: Call) => fc.Arbitrary<string>) =>
+  const withJson = (bodyOf: (call: DocumentedCall) => fc.Arbitrary<string>) =>
     callWithBody.chain((each) =>
       fc
         .tuple(lineOf(each), bodyOf(each), contentType)
@@ -177,7 +177,7 @@ const contentType = fc.oneof(
 /** How far into a text: 0 is its start, 1 its end. */
 const share = fc.double({ min: 0, max: 1, noNaN: true });
 
-function bodyText({ body }: Call): fc.Arbitrary<string> {
+function bodyText({ body }: DocumentedCall): fc.Arbitrary<string> {
   const names = [...body.map(({ name }) => name), ..."__proto__ constructor prototype toString x".split(" ")];
   const member = fc.tuple(fc.constantFrom(...names), value).map(([name, each]) => `"${name}":${each}`);
   return fc.oneof(
@@ -187,7 +187,7 @@ function bodyText({ body }: Call): fc.Arbitrary<string> {
 }
 
 /** The example of the reference with one member replaced, so that only this member's check refuses it. */
-function nearlyRight({ body, example }: Call): fc.Arbitrary<string> {
+function nearlyRight({ body, example }: DocumentedCall): fc.Arbitrary<string> {
   return fc.tuple(fc.constantFrom(...body), value).map(([{ name }, wrong]) => {
     const right = Object.entries(example ?? {}).filter(([member]) => member !== name);
     const members = right.map(([member, each]) => `"${member}":${JSON.stringify(each)}`);
@@ -195,7 +195,7 @@ function nearlyRight({ body, example }: Call): fc.Arbitrary<string> {
   });
 }
 
-function bomb({ body }: Call): fc.Arbitrary<string> {
+function bomb({ body }: DocumentedCall): fc.Arbitrary<string> {
   const depth = fc.nat(30_000);
   return fc
     .tuple(fc.constantFrom(...body), depth)
@@ -218,7 +218,7 @@ function bomb({ body }: Call): fc.Arbitrary<string> {
 const LIST_ORDERS = ["created asc", "name asc", "customer desc", "expiry asc", "start", "end", "past end"];
 
 /** Each value also as a cursor: base64url of JSON, as the service writes it. */
-function parameterOf({ query }: Call): fc.Arbitrary<string> {
+function parameterOf({ query }: DocumentedCall): fc.Arbitrary<string> {
   const right = ["pro", "active", "1", "500", "2026-11-19", ...query.flatMap(({ choices }) => choices)];
   const values = fc.oneof(
     text.map((each) => encodeURIComponent(each.toWellFormed())),

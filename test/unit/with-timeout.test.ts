@@ -1,6 +1,6 @@
 /** The timeout of a promise. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { withTimeout } from "../../src/worker/platform/with-timeout.ts";
+import { withDeadline } from "../../src/worker/platform/with-timeout.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -15,19 +15,19 @@ function answerAfter<T>(ms: number, value: T): Promise<T> {
 
 describe("withTimeout", () => {
   it("passes on an answer that comes in time, and leaves no timer behind", async ({ expect }) => {
-    const answer = withTimeout(answerAfter(99, "yes"), 100);
+    const answer = withDeadline(answerAfter(99, "yes"), 100);
     await vi.advanceTimersByTimeAsync(99);
     expect(await answer).toBe("yes");
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it("passes on a rejection, and leaves no timer behind", async ({ expect }) => {
-    await expect(withTimeout(Promise.reject(new Error("broken")), 100)).rejects.toThrow("broken");
+    await expect(withDeadline(Promise.reject(new Error("broken")), 100)).rejects.toThrow("broken");
     expect(vi.getTimerCount()).toBe(0);
   });
 
   it("rejects when the answer comes too late", async ({ expect }) => {
-    const rejected = expect(withTimeout(answerAfter(101, "yes"), 100)).rejects.toThrow(
+    const rejected = expect(withDeadline(answerAfter(101, "yes"), 100)).rejects.toThrow(
       "no result within 100 ms",
     );
     await vi.advanceTimersByTimeAsync(100);

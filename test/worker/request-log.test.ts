@@ -1,7 +1,7 @@
 /** The log beside the one line of the walk: which requests have a line, the time of each step, events. */
 
 import { env } from "cloudflare:workers";
-import type { Call } from "hono-durable-limiter";
+import type { LimiterCall } from "hono-durable-limiter";
 import { describe, it, vi } from "vitest";
 import { createKey } from "../support/factories.ts";
 import { type App, LIST, limiterOf, limiters, log, pause, startApp } from "../support/worker.ts";
@@ -13,7 +13,7 @@ describe("the line of a request", () => {
   it("has times that together are the whole, and show which step was slow", async ({ expect }) => {
     const { key } = await createKey();
     const KEY_LIMITER = limiters((name) => ({
-      admit: async (call: Call) => {
+      admit: async (call: LimiterCall) => {
         await pause(200);
         return limiterOf(name).admit(call);
       },

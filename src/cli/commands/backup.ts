@@ -12,12 +12,12 @@ import type { Command } from "commander";
 import { wranglerCommand } from "../../local/wrangler.ts";
 import { CliError } from "../io.ts";
 import { describe } from "../output.ts";
-import { addCommand, type Session } from "../session.ts";
+import { addCommand, type Connection } from "../session.ts";
 
 type Options = { readonly env: string; readonly local?: string };
-export type Row = Readonly<Record<string, string | number | null>>;
+export type BackupRow = Readonly<Record<string, string | number | null>>;
 /** Runs statements, and returns the rows of each. */
-export type Query = (sql: string) => Promise<readonly Row[][]>;
+export type BackupQuery = (sql: string) => Promise<readonly BackupRow[][]>;
 type Column = { readonly name: string; readonly isInteger: boolean; readonly isKey: boolean };
 /** `keys` are the columns of the order in which rows are read. */
 type Table = { readonly name: string; readonly columns: readonly Column[]; readonly keys: readonly Column[] };
@@ -48,7 +48,7 @@ const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 const RESTORES =
   "The file was restored on this machine, and so is whole. It needs wrangler d1 execute --file, or SQLite 3.44 or newer.";
 
-export function addBackupCommand(program: Command, session: Session): void {
+export function addBackupCommand(program: Command, session: Connection): void {
   const does =
     "Write the database of a deployment to a file, for `wrangler d1 execute --file`. wrangler has to be signed in.";
   addCommand(program, "backup <file>", does, "backup backup.sql", "backup staging.sql --env staging")
@@ -63,7 +63,7 @@ export function addBackupCommand(program: Command, session: Session): void {
 }
 
 /** Writes another file first, so that a file of this name is always whole. Returns the rows of each table. */
-export async function backUp(file: string, query: Query): Promise<Record<string, number>> {
+export async function backUp(file: string, query: BackupQuery): Promise<Record<string, number>> {
   const part = `${file}.part`;
   try {
     for (let tries = 1; tries <= MAX_TRIES; tries++) {
@@ -81,7 +81,7 @@ export async function backUp(file: string, query: Query): Promise<Record<string,
 }
 
 /** Writes the file, and runs each statement in a database of its own, as a restore does. */
-async function readAll(part: string, query: Query): Promise<Record<string, number> | "changed"> {
+async function readAll(part: string, query: BackupQuery): Promise<Record<string, number> | "changed"> {
   const infos = await query(
     TABLES.map((table) => `pragma table_list(${table}); pragma table_info(${table})`).join("; "),
   );
@@ -140,7 +140,7 @@ const COUNT_AGAIN =
 const ROWID: Column = { name: "rowid", isInteger: true, isKey: true };
 
 /** Rows are read in the order of the rowid, which the restore makes anew: the list of keys has this order. */
-function tableOf(name: string, kind: Row | undefined, infos: readonly Row[]): Table {
+function tableOf(name: string, kind: BackupRow | undefined, infos: readonly BackupRow[]): Table {
   if (kind === undefined) throw new CliError(`The database has no table ${name}: is it the right one?`);
   const columns = infos.map((info) => ({
     name: String(info.name),
@@ -151,7 +151,7 @@ function tableOf(name: string, kind: Row | undefined, infos: readonly Row[]): Ta
 }
 
 /** Integers come as text, because JSON numbers have no 64 bits. */
-function pageOf({ name, columns, keys }: Table, limit: number, last?: Row): string {
+function pageOf({ name, columns, keys }: Table, limit: number, last?: BackupRow): string {
   const shown = [...new Set([...keys, ...columns])].map((column) =>
     column.isInteger ? `cast(${column.name} as text) as ${column.name}` : column.name,
   );
@@ -163,8 +163,8 @@ function pageOf({ name, columns, keys }: Table, limit: number, last?: Row): stri
 /** Writes the rows of the first page, and reads the others. */
 async function* insertsOf(
   table: Table,
-  firstRows: readonly Row[] | undefined,
-  query: Query,
+  firstRows: readonly BackupRow[] | undefined,
+  query: BackupQuery,
 ): AsyncGenerator<string, void> {
   const names = table.columns.map(({ name }) => name).join(", ");
   let limit = FIRST_ROWS;
@@ -182,7 +182,7 @@ async function* insertsOf(
   }
 }
 
-function* valuesOf({ columns }: Table, rows: readonly Row[]): Generator<string, void> {
+function* valuesOf({ columns }: Table, rows: readonly BackupRow[]): Generator<string, void> {
   let values: string[] = [];
   let chars = 0;
   for (const row of rows) {
@@ -198,7 +198,7 @@ function* valuesOf({ columns }: Table, rows: readonly Row[]): Generator<string, 
 }
 
 /** No text can end a line or a statement, for whatever program splits the file. */
-function literalOf({ name, isInteger }: Column, row: Row): string {
+function literalOf({ name, isInteger }: Column, row: BackupRow): string {
   const value = row[name] ?? null;
   if (value === null) return "null";
   const text = String(value);
@@ -208,7 +208,7 @@ function literalOf({ name, isInteger }: Column, row: Row): string {
 }
 
 /** Each query is a run of wrangler, which has the credential of the account. */
-function queryOf({ env, local }: Options): Query {
+function queryOf({ env, local }: Options): BackupQuery {
   const where = local === undefined ? ["--remote"] : ["--local", "--persist-to", local];
   return async (sql) => {
     const args = ["d1", "execute", "DB", `--env=${env}`, ...where, "--json", "--command", sql];
@@ -216,7 +216,7 @@ function queryOf({ env, local }: Options): Query {
       const { stdout } = await promisify(execFile)(process.execPath, wranglerCommand(args), {
         maxBuffer: MAX_OUTPUT_BYTES,
       });
-      const answer: { readonly results: Row[] }[] = JSON.parse(stdout);
+      const answer: { readonly results: BackupRow[] }[] = JSON.parse(stdout);
       return answer.map(({ results }) => results);
     } catch (thrown) {
       const { stdout = "", stderr = "" } = Object(thrown);

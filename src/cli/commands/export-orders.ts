@@ -2,15 +2,15 @@
 import { once } from "node:events";
 import type { Command } from "commander";
 import type { Access } from "../access.ts";
-import { call, callCsv, type Query } from "../api.ts";
+import { callCsv, type Query, send } from "../api.ts";
 import { MAX_PAGE_ROWS } from "../lists.ts";
 import { toJson } from "../output.ts";
-import { addCommand, type Session } from "../session.ts";
+import { addCommand, type Connection } from "../session.ts";
 
 type Order = Readonly<Record<string, unknown>>;
 type OrderPage = { readonly orders: readonly Order[]; readonly next: string | null };
 
-export function addExport(orders: Command, session: Session): void {
+export function addExport(orders: Command, session: Connection): void {
   const does = "Print all orders with their status as NDJSON or CSV, which `orders load` reads.";
   addCommand(orders, "export", does, "orders export > orders.ndjson", "orders export --csv > orders.csv")
     .option("--csv", "print CSV", false)
@@ -18,7 +18,7 @@ export function addExport(orders: Command, session: Session): void {
 }
 
 /** Prints all orders, and then their number on standard error. */
-async function exportOrders(session: Session, isCsv: boolean): Promise<void> {
+async function exportOrders(session: Connection, isCsv: boolean): Promise<void> {
   const { stdout, stderr } = session.io;
   const print = async (text: string) => {
     if (!stdout.write(text)) await once(stdout, "drain");
@@ -44,7 +44,7 @@ async function csvPageAt(access: Access, query: Query): Promise<Page> {
 }
 
 async function linesAt(access: Access, query: Query): Promise<Page> {
-  const { orders, next } = (await call<OrderPage>(access, "GET /orders", { query })).body;
+  const { orders, next } = (await send<OrderPage>(access, "GET /orders", { query })).body;
   return { lines: orders.map(lineOf), orders: orders.length, next };
 }
 

@@ -14,11 +14,11 @@ import {
 } from "../../worker/admin/orders/file/load.ts";
 import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/read.ts";
 import type { LoadFigures } from "../../worker/admin/orders/schema.ts";
-import { call } from "../api.ts";
-import { count } from "../arguments.ts";
+import { send } from "../api.ts";
+import { parseCount } from "../arguments.ts";
 import { bytesTwice, CliError, type CliIo, isPipe } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
-import { addCommand, groupOf, type Session } from "../session.ts";
+import { addCommand, type Connection, groupOf } from "../session.ts";
 import { addExport } from "./export-orders.ts";
 import { addShip, NO_LIMITS, REFUSED_SHOWN, refusedSays, wrongFile } from "./ship-orders.ts";
 
@@ -32,7 +32,7 @@ type LoadOptions = {
 
 const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
-export function addOrderFileCommands(program: Command, session: Session): void {
+export function addOrderFileCommands(program: Command, session: Connection): void {
   const orders = groupOf(program, "orders");
   const loads =
     "Insert and update orders from a file. FILE.rejected.csv or .ndjson gets the lines that are wrong.";
@@ -42,13 +42,13 @@ export function addOrderFileCommands(program: Command, session: Session): void {
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
     .option("--allow-backwards", "also set a status back, as from delivered to pending", false)
     .option("--allow-rounded", "also load numbers that a program may have rounded", false)
-    .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", count, 1_000)
+    .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", parseCount, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
   addExport(orders, session);
   addShip(orders, session);
 }
 
-async function loadFile(session: Session, file: string, options: LoadOptions): Promise<void> {
+async function loadFile(session: Connection, file: string, options: LoadOptions): Promise<void> {
   const { io } = session;
   const name = isPipe(file) ? undefined : file;
   const query = {
@@ -64,9 +64,9 @@ async function loadFile(session: Session, file: string, options: LoadOptions): P
   const rejected = rejectedFile(name ?? "stdin");
   let progress = NOTHING_LOADED;
   const shown: RefusedLine[] = [];
-  const send = (json: string) =>
-    untilAnswered(() => call<LoadFigures>(session.access, "PUT /orders", { query, json }));
-  for await (progress of loadInBatches(readOrders(bytes()), send, options.batch)) {
+  const sendBatch = (json: string) =>
+    untilAnswered(() => send<LoadFigures>(session.access, "PUT /orders", { query, json }));
+  for await (progress of loadInBatches(readOrders(bytes()), sendBatch, options.batch)) {
     const unwritten = rejected.add(progress.refusedLines);
     if (unwritten !== "") io.stderr.write(printable(unwritten));
     shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));

@@ -6,13 +6,13 @@ import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/rea
 import type { Shipment } from "../../worker/admin/orders/schema.ts";
 import { MAX_ORDERS_PER_SHIPMENT } from "../../worker/db/values.ts";
 import { isInt64 } from "../../worker/text/int64.ts";
-import { call } from "../api.ts";
+import { send } from "../api.ts";
 import { bytesTwice, CliError, type CliIo } from "../io.ts";
-import { addCommand, type Session, show } from "../session.ts";
+import { addCommand, type Connection, show } from "../session.ts";
 
 type Options = { readonly file?: string; readonly allowRounded: boolean };
 
-export function addShip(orders: Command, session: Session): void {
+export function addShip(orders: Command, session: Connection): void {
   const does = "Ship pending and processing orders. Other orders stay as they are.";
   addCommand(orders, "ship", does, "orders ship 5 6 7", "orders ship --file ids.txt")
     .argument("[orders...]", "the ids of the orders")
@@ -60,7 +60,7 @@ async function idsIn(io: CliIo, file: string, allowsRounded: boolean): Promise<s
 }
 
 async function ship(
-  session: Session,
+  session: Connection,
   typed: readonly string[],
   { file, allowRounded }: Options,
 ): Promise<void> {
@@ -73,7 +73,7 @@ async function ship(
   const shipment = randomUUID();
   for (let start = 0; start < ids.length; start += MAX_ORDERS_PER_SHIPMENT) {
     const json = { ids: ids.slice(start, start + MAX_ORDERS_PER_SHIPMENT), shipment };
-    const answer = await call<Shipment>(session.access, "POST /orders/ship", { json });
+    const answer = await send<Shipment>(session.access, "POST /orders/ship", { json });
     show(session, answer, () => answer.body.says);
     missing += answer.body.missing.length;
   }

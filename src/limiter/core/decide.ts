@@ -190,7 +190,7 @@ export function decide(
 }
 
 /** Replaces a request's reserve by its real cost in windows that are not over. A second call does nothing. */
-export function settle(before: Counters, settleId: string, cost: number): Counters {
+export function settleCount(before: Counters, settleId: string, cost: number): Counters {
   // A call that was repeated after a lost answer may have reserved twice.
   const mine = before.reserves.filter((each) => each.settleId === settleId);
   const counts = before.counts.map((count) => {

@@ -31,7 +31,7 @@ export type Input<Body, Query> = {
  * Text that is sent as it is: JSON that SQLite wrote, with all digits of its integers, or a text of the call's
  * `media`. `version` becomes the `ETag`.
  */
-export class RawText {
+export class Rendered {
   readonly text: string;
   readonly version: number | undefined;
   constructor(text: string, version?: number) {
@@ -52,7 +52,7 @@ export type Call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
-  Given = ReadonlyDeep<v.InferOutput<Answer>> | RawText,
+  Given = ReadonlyDeep<v.InferOutput<Answer>> | Rendered,
 > = {
   /** Names the change in the audit log and the operation in the reference. The first part is the group. */
   readonly id: string;
@@ -90,7 +90,9 @@ export function call<
   Body extends ObjectSchema = ObjectSchema,
   Query extends ObjectSchema = ObjectSchema,
   Answer extends v.GenericSchema = v.GenericSchema,
-  Given extends ReadonlyDeep<v.InferOutput<Answer>> | RawText = ReadonlyDeep<v.InferOutput<Answer>> | RawText,
+  Given extends ReadonlyDeep<v.InferOutput<Answer>> | Rendered =
+    | ReadonlyDeep<v.InferOutput<Answer>>
+    | Rendered,
 >(declaration: Call<Body, Query, Answer, Given>): Call<Body, Query, Answer, Given> {
   return declaration;
 }

@@ -56,17 +56,17 @@ type Transaction = {
 };
 
 /** An audit entry that was written, with the names of customers. Of a dry run: that would be written. */
-export type Entry = {
+export type ChangeEntry = {
   readonly id: number;
   readonly object: string;
   readonly before: Members;
   readonly after: Members;
 };
-type EntryRow = Pick<Entry, "id" | "object"> & Record<"before" | "after", string | null>;
+type EntryRow = Pick<ChangeEntry, "id" | "object"> & Record<"before" | "after", string | null>;
 
 type Outcome<Found> = {
   readonly found: readonly Found[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly ChangeEntry[];
   readonly viewed: readonly unknown[];
   /** The rows that the statements returned. */
   readonly returned: readonly unknown[];
@@ -110,7 +110,7 @@ export async function commit<Found>(
   return { found: found as Found[], entries: await toEntries(db, rows), viewed, returned: results.flat() };
 }
 
-async function toEntries(db: Database, rows: readonly unknown[]): Promise<Entry[]> {
+async function toEntries(db: Database, rows: readonly unknown[]): Promise<ChangeEntry[]> {
   const membersIn = (json: string | null) =>
     json === null ? {} : membersOf(parseExactJson(json, exactNumber));
   const entries = (rows as EntryRow[]).map(({ before, after, ...entry }) => ({
@@ -175,7 +175,7 @@ type Found = {
 };
 
 /** An object that has changed. Of a dry run: that would. */
-export type Changed = Entry & Pick<Found, "title">;
+export type Changed = ChangeEntry & Pick<Found, "title">;
 
 /** An object that was left as it is, with the reason for a sentence that begins with its title. */
 type Kept = Found & { readonly reason: string };
@@ -224,7 +224,7 @@ type Result<View, Returned> = {
   /** The object after the change, or before it if the change removes it. */
   readonly now: View;
   /** Undefined if nothing had to change. */
-  readonly entry: Entry | undefined;
+  readonly entry: ChangeEntry | undefined;
   readonly returned: readonly Returned[];
   says(effective?: string | null): string;
 };
@@ -263,7 +263,7 @@ export async function create<Row, View>(
   maker: Maker,
   { kind, id, select, view }: Target<Row, View>,
   { refused = sql`null`, ...change }: Pick<ChangeOfRows, "call" | "after" | "refused" | "statements">,
-): Promise<{ readonly now: View; readonly entry: Entry } | undefined> {
+): Promise<{ readonly now: View; readonly entry: ChangeEntry } | undefined> {
   const { found, entries, viewed } = await commit<Pick<Found, "refused">>(maker, {
     ...change,
     find: sql`select ${refused} as refused`,
@@ -318,7 +318,7 @@ function missing({ noun }: Kind): ApiError {
 function changedMeanwhile(now: object, current: string): ApiError {
   return new ApiError(
     "changed_meanwhile",
-    "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
+    "It was changed meanwhile, so this change was not made. Look at it is now, and try again.",
     { headers: { ETag: toEtag(now as { version: number }) }, members: { current } }, // a version was expected
   );
 }

@@ -1,6 +1,6 @@
 /** The OpenAPI document of the admin API, which src/tools/admin-reference.ts makes in the build. */
 import * as v from "valibot";
-import { call, RawText } from "./call.ts";
+import { call, Rendered } from "./call.ts";
 
 export const showReference = call({
   id: "reference.show",
@@ -11,6 +11,6 @@ export const showReference = call({
   // The first request for the document loads the text. Nothing parses it.
   run: async ({ origin }) => {
     const { default: text } = await import("../../../dist/admin-openapi.txt");
-    return new RawText(text.replaceAll("{{origin}}", origin));
+    return new Rendered(text.replaceAll("{{origin}}", origin));
   },
 });

@@ -7,7 +7,7 @@ import { logError } from "../platform/log.ts";
 import { urlOf } from "../platform/request-url.ts";
 import type { ObjectSchema } from "../text/check-schema.ts";
 import { nowSeconds } from "../text/time.ts";
-import { type Call, hasEtag, type Input, isConditional, onlyReads, RawText, routeOf } from "./call.ts";
+import { type Call, hasEtag, type Input, isConditional, onlyReads, Rendered, routeOf } from "./call.ts";
 import { csvAnswer, csvFile } from "./http/csv.ts";
 import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
@@ -27,7 +27,7 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   const input = await received(c, call);
   const answer = await call.run(input);
   if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
-  if (answer instanceof RawText) return rawText(answer, call);
+  if (answer instanceof Rendered) return rawText(answer, call);
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
   const { id } = answer as { id: string }; // a created object has an id
@@ -92,7 +92,7 @@ async function received(
   return inputOf(c, { id, partId, body, query, text, expected: ifMatch(c) });
 }
 
-function rawText({ text, version }: RawText, { media = "application/json" }: Call): Response {
+function rawText({ text, version }: Rendered, { media = "application/json" }: Call): Response {
   const etag = version === undefined ? {} : { ETag: toEtag({ version }) };
   return new Response(text, { headers: { "Content-Type": media, ...etag } });
 }

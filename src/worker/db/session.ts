@@ -18,14 +18,14 @@ export function laterBookmark(a: Bookmark | undefined, b: Bookmark | undefined):
   return a > b ? a : b;
 }
 
-export type Session = {
+export type DatabaseSession = {
   readonly db: Database;
   /** The latest state that the session has used. Undefined before the first query and without replication. */
   bookmark(): Bookmark | undefined;
 };
 
 /** Opens a session whose first query goes to the primary. */
-export function openPrimarySession(env: DatabaseEnv): Session {
+export function openPrimarySession(env: DatabaseEnv): DatabaseSession {
   return openSession(env, "first-primary");
 }
 
@@ -36,7 +36,7 @@ export function openPrimarySession(env: DatabaseEnv): Session {
 export async function readNearest<T>(
   env: DatabaseEnv,
   atLeast: Bookmark | undefined,
-  read: (session: Session) => Promise<T>,
+  read: (session: DatabaseSession) => Promise<T>,
 ): Promise<T> {
   if (!settingsOf(env).readsFromReplicas) return read(openPrimarySession(env));
   try {
@@ -49,7 +49,7 @@ export async function readNearest<T>(
   }
 }
 
-function openSession(env: DatabaseEnv, start: D1SessionConstraint | Bookmark): Session {
+function openSession(env: DatabaseEnv, start: D1SessionConstraint | Bookmark): DatabaseSession {
   if (!settingsOf(env).readsFromReplicas) return { db: openDatabase(env.DB), bookmark: () => undefined };
   const session = env.DB.withSession(start);
   return { db: openDatabase(session), bookmark: () => session.getBookmark() ?? undefined };

@@ -2,9 +2,9 @@
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { findSchemaProblem } from "../db/schema-problem.ts";
 import { logError } from "../platform/log.ts";
-import { withTimeout } from "../platform/with-timeout.ts";
+import { withDeadline } from "../platform/with-timeout.ts";
 import { countOutdatedKeys } from "./outdated-keys-sql.ts";
-import type { LimiterNamespace } from "./reach-limiter.ts";
+import type { KeyLimiterEnv } from "./reach-limiter.ts";
 
 export const CHECK_TIMEOUT_MS = 2_000;
 
@@ -22,7 +22,7 @@ export type Health = {
   readonly outdatedKeys: number;
 };
 
-export async function healthOf(env: DatabaseEnv & LimiterNamespace): Promise<Health> {
+export async function healthOf(env: DatabaseEnv & KeyLimiterEnv): Promise<Health> {
   const [database, limiter] = await Promise.all([
     answerOf("database", askDatabase(env)),
     answerOf("limiter", askLimiter(env)),
@@ -47,7 +47,7 @@ async function askDatabase(env: DatabaseEnv) {
   return { problem, outdatedKeys: hasTables ? await countOutdatedKeys(openDatabase(env.DB)) : 0 };
 }
 
-async function askLimiter({ KEY_LIMITER }: LimiterNamespace): Promise<true> {
+async function askLimiter({ KEY_LIMITER }: KeyLimiterEnv): Promise<true> {
   await KEY_LIMITER.getByName(PROBED_LIMITER).forget();
   return true;
 }
@@ -55,7 +55,7 @@ async function askLimiter({ KEY_LIMITER }: LimiterNamespace): Promise<true> {
 /** Returns undefined if there is no answer. */
 async function answerOf<Answer>(name: string, call: Promise<Answer>): Promise<Answer | undefined> {
   try {
-    return await withTimeout(call, CHECK_TIMEOUT_MS);
+    return await withDeadline(call, CHECK_TIMEOUT_MS);
   } catch (thrown) {
     logError("health_check_failed", thrown, { name });
     return undefined;

@@ -1,8 +1,8 @@
 /** The Durable Object of one key: the package's limiter, with D1 (ADR-4) and a bookmark (ADR-19). */
 import {
-  type Call,
   type Inspection,
   type Limit,
+  type LimiterCall,
   type Policy,
   perDay,
   perMinute,
@@ -64,7 +64,7 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
   }
 
   /** Adds the bookmark of the key's last cancel to the verdicts' facts. */
-  override async admitAll(calls: readonly Call[]): Promise<readonly Verdict[]> {
+  override async admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]> {
     const verdicts = await super.admitAll(calls);
     const bookmark = this.#bookmark;
     if (bookmark === undefined) return verdicts;

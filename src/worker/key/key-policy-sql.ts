@@ -4,7 +4,7 @@ import type { Ban, HourUsage } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { HOUR_SECONDS } from "../text/time.ts";
-import { limitsAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
+import { limitsSqlAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
 import { dayMsOf, upsertDay } from "./usage-day.ts";
 
 export type KeyPolicyRow = {
@@ -37,7 +37,7 @@ export async function loadKeyPolicy(
   id: string,
   nowSeconds: number,
 ): Promise<KeyPolicyRow | undefined> {
-  const { perMinute, perDay } = limitsAt(nowSeconds);
+  const { perMinute, perDay } = limitsSqlAt(nowSeconds);
   // Operators end secrets by D1's clock, so D1's clock says whether a secret has ended. The limiter judges
   // later ends. It stores the policy, so the policy has no secrets that have ended.
   const select = sql`

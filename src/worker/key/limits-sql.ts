@@ -13,7 +13,7 @@ export const PERMANENT_LIMITS: LimitsSql = {
  * The limits of the key `k` with the plan `p`: the temporary limit until its end, or the key's own limit, or
  * the plan's limit. 0 only for a revoked key whose plan has lost its limit.
  */
-export function limitsAt(nowSeconds: number): LimitsSql {
+export function limitsSqlAt(nowSeconds: number): LimitsSql {
   const limit = (column: string, permanent: SQL) =>
     sql`coalesce(iif(${isTemporarilyLimited(nowSeconds)}, ${sql.raw(`k.temporary_${column}`)}, null), ${permanent})`;
   return {

@@ -1,6 +1,6 @@
 /** The MAC of a key. An invented key is refused without a query and without a call of an object (ADR-2). */
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
-import { withTimeout } from "../platform/with-timeout.ts";
+import { withDeadline } from "../platform/with-timeout.ts";
 import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
 import { readMacKeys } from "./mac-sql.ts";
 
@@ -29,7 +29,7 @@ export class MacKeys {
 
   /** Concurrent first requests each read, because in workerd no request may wait for another's promise. */
   async #read(env: DatabaseEnv): Promise<Keys> {
-    const texts = await withTimeout(readMacKeys(openDatabase(env.DB)), READ_TIMEOUT_MS);
+    const texts = await withDeadline(readMacKeys(openDatabase(env.DB)), READ_TIMEOUT_MS);
     const [newest, ...older] = await Promise.all(texts.map(importMacKey));
     // The table can be empty during a restore. A 401 would tell every client that its key is invalid.
     if (newest === undefined) throw new Error("The table mac_keys is empty.");

@@ -6,7 +6,7 @@
  * loses its mark of the request that it belongs to. The waiting request then goes on as part of the other
  * request, and its I/O is cancelled when the other request ends. So requests share plain data only.
  */
-import { TimeoutError, withTimeout } from "./with-timeout.ts";
+import { TimeoutError, withDeadline } from "./with-timeout.ts";
 
 /** The longest time between two looks. */
 const MAX_INTERVAL_MS = 250;
@@ -130,7 +130,7 @@ export class SingleFlight<T> {
       }),
     );
     try {
-      return await withTimeout(result, this.#timeoutMs);
+      return await withDeadline(result, this.#timeoutMs);
     } catch (thrown) {
       this.#end(flight);
       throw thrown;

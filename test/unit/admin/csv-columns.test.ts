@@ -1,7 +1,7 @@
 /** Each CSV has the members of its rows under the names that the reference has, and no other columns. */
 import { describe, it } from "vitest";
 import { adminReference } from "../../../src/tools/admin-reference.ts";
-import { type Call, RawText, routeOf } from "../../../src/worker/admin/call.ts";
+import { type Call, Rendered, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
 import { USAGE_ROWS } from "../../../src/worker/admin/usage/schema.ts";
 import { USAGE_PERIODS } from "../../../src/worker/db/values.ts";
@@ -49,7 +49,7 @@ function rowsIn(call: Call): string[][] {
 function columnsOf({ id, table }: Call, by: string): readonly string[] {
   const answer = { by, from: "" };
   // Answers with orders are texts, which keep all digits.
-  return table?.(id.startsWith("orders.") ? new RawText(JSON.stringify(answer)) : answer).columns ?? [];
+  return table?.(id.startsWith("orders.") ? new Rendered(JSON.stringify(answer)) : answer).columns ?? [];
 }
 
 /** The rows of usage depend on `by`. */

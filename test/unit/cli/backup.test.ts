@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { describe, it } from "vitest";
-import { backUp, newDatabase, type Query, type Row, TABLES } from "../../../src/cli/commands/backup.ts";
+import {
+  type BackupQuery,
+  type BackupRow,
+  backUp,
+  newDatabase,
+  TABLES,
+} from "../../../src/cli/commands/backup.ts";
 import { CliError } from "../../../src/cli/io.ts";
 import { temporaryFolder } from "../../support/cli.ts";
 
@@ -41,9 +47,9 @@ function newSource(): DatabaseSync {
 /** Answers as D1 does, and runs `meanwhile` before each of these queries. */
 function queryOf(source: DatabaseSync, meanwhile: (query: number) => string) {
   let asked = 0;
-  const query: Query = async (sql) => {
+  const query: BackupQuery = async (sql) => {
     source.exec(meanwhile(asked++));
-    return sql.split("; ").map((each) => source.prepare(each).all() as Row[]); // no value is a blob
+    return sql.split("; ").map((each) => source.prepare(each).all() as BackupRow[]); // no value is a blob
   };
   return { query, asked: () => asked };
 }

@@ -6,7 +6,7 @@ import fc from "fast-check";
 import stringWidth from "string-width";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { type Member, readReference } from "../../../src/cli/calls.ts";
-import { BY_HAND, formOf } from "../../../src/cli/commands.ts";
+import { BY_HAND, wayOf } from "../../../src/cli/commands.ts";
 import { table } from "../../../src/cli/output.ts";
 import { KEY_SORTS } from "../../../src/worker/db/values.ts";
 import { PROJECT } from "../../support/cli.ts";
@@ -222,7 +222,7 @@ describe("a command that changes something", () => {
     expect(calls.length).toBeGreaterThan(5);
     const IDS: Readonly<Record<string, string>> = { key: ID, customer: KEY.customer.id };
     for (const call of calls) {
-      const { words, names } = formOf(call);
+      const { words, names } = wayOf(call);
       const requiredKeys = call.body.filter(({ isRequired }) => isRequired).map(({ name }) => name);
       const bodies = fc.record(Object.fromEntries(call.body.map((each) => [each.name, valuesOf(each)])), {
         requiredKeys,

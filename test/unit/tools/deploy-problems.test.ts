@@ -1,8 +1,8 @@
 /** What `npm run deploy` refuses before it runs wrangler. */
 import { describe, it } from "vitest";
-import { deployProblems, type Settings } from "../../../src/tools/deploy-problems.ts";
+import { type DeployedSettings, deployProblems } from "../../../src/tools/deploy-problems.ts";
 
-function settings(name: string, id: string, more: Partial<Settings> = {}): Settings {
+function settings(name: string, id: string, more: Partial<DeployedSettings> = {}): DeployedSettings {
   const bindings = {
     d1_databases: [{ binding: "DB", database_name: name, database_id: id }],
     durable_objects: {
@@ -19,7 +19,7 @@ function settings(name: string, id: string, more: Partial<Settings> = {}): Setti
       },
     ],
   };
-  return { name, ...bindings, workers_dev: true, vars: {}, ...more } as Settings; // wrangler's type has members that it only fills in
+  return { name, ...bindings, workers_dev: true, vars: {}, ...more } as DeployedSettings; // wrangler's type has members that it only fills in
 }
 
 const production = settings("store-orders", "5a1c7e0e-0000-0000-0000-000000000001", {
@@ -65,7 +65,7 @@ describe("npm run deploy", () => {
     },
   );
 
-  it.for<[string, Partial<Settings>]>([
+  it.for<[string, Partial<DeployedSettings>]>([
     ["DB", { d1_databases: [] }],
     [
       "KEY_LIMITER",
@@ -79,7 +79,7 @@ describe("npm run deploy", () => {
     ]);
   });
 
-  it.for<[string, Settings]>([
+  it.for<[string, DeployedSettings]>([
     ["database", settings("store-orders-staging", "5a1c7e0e-0000-0000-0000-000000000001")],
     ["name", settings("store-orders", STAGING_ID)],
     ["namespace_id", settings("store-orders-staging", STAGING_ID, { ratelimits: production.ratelimits })],

@@ -3,7 +3,7 @@
 import { abortAllDurableObjects } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import type { Call } from "hono-durable-limiter";
+import type { LimiterCall } from "hono-durable-limiter";
 import { beforeAll, describe, type ExpectStatic, it } from "vitest";
 import { runs } from "../../support/deep.ts";
 import { createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
@@ -284,7 +284,7 @@ describe("with read replication", () => {
     database.random = () => 0;
     const limiter = env.KEY_LIMITER.getByName(id);
     const remember = () => Promise.reject(new Error("the object was reset"));
-    const stub = { admit: (call: Call) => limiter.admit(call), remember };
+    const stub = { admit: (call: LimiterCall) => limiter.admit(call), remember };
     const app = startApp({ ...replicated(), KEY_LIMITER: limiters(() => stub) });
     expect((await app(`${LIST}/${order}`, { method: "DELETE", key })).status).toBe(204);
     expect(log.text()).toContain("limiter_unreachable");
@@ -299,7 +299,7 @@ describe("a key's object", () => {
     const bookmarkOf = async () => {
       const seen: unknown[] = [];
       const KEY_LIMITER = limiters((name) => ({
-        admit: async (call: Call) => {
+        admit: async (call: LimiterCall) => {
           const verdict = await limiterOf(name).admit(call);
           seen.push(verdict.kind === "admitted" && verdict.facts.bookmark);
           return verdict;

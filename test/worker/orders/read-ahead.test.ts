@@ -1,7 +1,7 @@
 /** Lists that are read while the limiter decides: how old they can be, and what they cost D1. */
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
-import type { Call } from "hono-durable-limiter";
+import type { LimiterCall } from "hono-durable-limiter";
 import { beforeEach, describe, it } from "vitest";
 import { runs } from "../../support/deep.ts";
 import { createKey, insertOrders } from "../../support/factories.ts";
@@ -83,7 +83,7 @@ describe("a list that is read ahead", () => {
     const { DB, take } = countCosts(env.DB);
     const early: number[] = [];
     const KEY_LIMITER = limiters((name) => ({
-      admit: async (call: Call) => {
+      admit: async (call: LimiterCall) => {
         const verdict = await env.KEY_LIMITER.getByName(name).admit(call);
         early.push(take().calls);
         return verdict;

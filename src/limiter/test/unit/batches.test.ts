@@ -6,7 +6,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { runs } from "../../../../test/support/deep.ts";
 import { seededRandom } from "../../../../test/support/random.ts";
-import { admit, type Call, type LimiterNamespace, RateLimiter, type Verdict } from "../../index.ts";
+import { admit, type LimiterCall, type LimiterNamespace, RateLimiter, type Verdict } from "../../index.ts";
 import { Platform } from "./platform.ts";
 
 const REQUESTS = 200;
@@ -93,8 +93,8 @@ async function history(seed: number, conditions: Conditions) {
   };
   const isolate = () => {
     const stub = {
-      admit: (call: Call) => overNetwork((object) => object.admit(call)),
-      admitAll: (all: readonly Call[]) =>
+      admit: (call: LimiterCall) => overNetwork((object) => object.admit(call)),
+      admitAll: (all: readonly LimiterCall[]) =>
         overNetwork((object) => {
           if (isOld) throw new TypeError('The RPC receiver does not implement the method "admitAll".');
           return object.admitAll(all);
@@ -192,12 +192,12 @@ describe("a request that shares a call", () => {
   function start() {
     const platform = new Platform(RateLimiter);
     const sizes: number[] = [];
-    const admitAll = async (all: readonly Call[]) => {
+    const admitAll = async (all: readonly LimiterCall[]) => {
       sizes.push(all.length);
       await sleep(500);
       return platform.object.admitAll(all);
     };
-    const stub = { admitAll, admit: async (call: Call) => (await admitAll([call]))[0] };
+    const stub = { admitAll, admit: async (call: LimiterCall) => (await admitAll([call]))[0] };
     const namespace = { getByName: () => stub } as unknown as LimiterNamespace; // the client calls nothing else here
     const ask = (timeoutMs: number) =>
       admit(namespace, { key: "one", limits, timeoutMs, waitUntil: () => undefined }).then(

@@ -3,7 +3,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, type ExpectStatic, it, vi } from "vitest";
 import { runs } from "../../../../test/support/deep.ts";
-import { type Call, headersOf, type Policy, RateLimiter } from "../../index.ts";
+import { headersOf, type LimiterCall, type Policy, RateLimiter } from "../../index.ts";
 import { NaiveLimiter } from "./naive-limiter.ts";
 import { type Counted, counted, Platform } from "./platform.ts";
 import {
@@ -41,7 +41,7 @@ class PolicyLimiter extends RateLimiter {
   }
 }
 
-async function requestAll(object: RateLimiter, calls: readonly Call[]): Promise<Counted[]> {
+async function requestAll(object: RateLimiter, calls: readonly LimiterCall[]): Promise<Counted[]> {
   await object.forget();
   return (await object.admitAll(calls)).map(counted);
 }

@@ -7,7 +7,7 @@ import {
   type AddressOptions,
   addressKey,
   type Block,
-  type Call,
+  type LimiterCall,
   type LimiterNamespace,
   perDay,
   perHour,
@@ -34,22 +34,22 @@ afterEach(() => {
 /** The real object in each name's platform. Calls are recorded. */
 function objects() {
   const platforms = new Map<string, Platform<RateLimiter>>();
-  const calls: { name: string; call: Call; options: unknown }[] = [];
+  const calls: { name: string; call: LimiterCall; options: unknown }[] = [];
   const settled: number[] = [];
   const getByName = (name: string, options?: unknown) => {
     const platform = platforms.get(name) ?? new Platform(RateLimiter);
     platforms.set(name, platform);
     return {
-      admit: (call: Call) => {
+      admit: (call: LimiterCall) => {
         calls.push({ name, call, options });
         return platform.object.admit(call);
       },
-      admitAll: (all: readonly Call[]) => platform.object.admitAll(all),
+      admitAll: (all: readonly LimiterCall[]) => platform.object.admitAll(all),
       settle: (settleId: string, cost: number) => {
         settled.push(cost);
         return platform.object.settle(settleId, cost);
       },
-      inspect: (call: Call) => platform.object.inspect(call),
+      inspect: (call: LimiterCall) => platform.object.inspect(call),
       reset: () => platform.object.reset(),
       block: (block: Block) => platform.object.block(block),
       unblock: () => platform.object.unblock(),

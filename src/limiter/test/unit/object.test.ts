@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { banOf, NOTHING_COUNTED } from "../../core/decide.ts";
 import { acknowledge, EMPTY_OUTBOX } from "../../core/usage.ts";
 import {
-  type Call,
+  type LimiterCall,
   type Policy,
   perDay,
   perMinute,
@@ -26,7 +26,7 @@ afterEach(() => {
 });
 
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
-const usedOf = async (platform: Platform<RateLimiter>, call: Call = {}) =>
+const usedOf = async (platform: Platform<RateLimiter>, call: LimiterCall = {}) =>
   (await platform.object.inspect(call))?.quota.map(({ used }) => used);
 
 /** Each load waits until the test answers it. */
@@ -111,7 +111,7 @@ describe("a reserve", () => {
 });
 
 describe("a reserve that saves no write", () => {
-  it.for<[of: string, call: Call, used: number]>([
+  it.for<[of: string, call: LimiterCall, used: number]>([
     ["a cost above the block", { cost: 4_000 }, 4_000],
     ["a cost that is to be settled", { settleId: "a" }, 1],
   ])("is not made: %s", async ([, call, used], { expect }) => {

@@ -1,7 +1,14 @@
 /** Callers that wait, simulated with the real client and object: how often they ask, and who is admitted. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { seededRandom } from "../../../../test/support/random.ts";
-import { type AdmitOptions, admit, type Call, type Limit, RateLimiter, type Verdict } from "../../index.ts";
+import {
+  type AdmitOptions,
+  admit,
+  type Limit,
+  type LimiterCall,
+  RateLimiter,
+  type Verdict,
+} from "../../index.ts";
 import { counted, Platform } from "./platform.ts";
 
 const SECOND = 1_000;
@@ -23,7 +30,7 @@ function start({ hasTurns = true, isShared = false } = {}) {
   const platform = new Platform(RateLimiter);
   const calls = { count: 0 };
   const admitted: number[] = [];
-  const admitAll = async (all: readonly Call[]) => {
+  const admitAll = async (all: readonly LimiterCall[]) => {
     calls.count++;
     await new Promise((resolve) => setTimeout(resolve, 3));
     const asked = all.map(({ waitMs, ...call }) => (hasTurns ? { ...call, waitMs } : call));
@@ -31,7 +38,7 @@ function start({ hasTurns = true, isShared = false } = {}) {
     for (const { kind, nowMs } of verdicts.map(counted)) if (kind === "admitted") admitted.push(nowMs);
     return verdicts;
   };
-  const stub = { admitAll, admit: async (call: Call) => (await admitAll([call]))[0] };
+  const stub = { admitAll, admit: async (call: LimiterCall) => (await admitAll([call]))[0] };
   // The client calls nothing else here.
   const namespace = { getByName: () => stub } as unknown as Parameters<typeof admit>[0];
   const ask = (options: Partial<AdmitOptions>) =>

@@ -8,7 +8,7 @@ import {
   NOTHING_COUNTED,
   type Policy,
   type Request,
-  settle,
+  settleCount,
 } from "../../core/decide.ts";
 import { headersOf } from "../../core/headers.ts";
 import {
@@ -99,7 +99,7 @@ describe("a settled cost", () => {
     const ask = (before: Counters, limits: Limit[], settleId?: string) =>
       decide(before, { limits }, KEY, { cost: 5, settleId }, NOW).counters;
     const both = ask(NOTHING_COUNTED, [perMinute(9), perDay(99)]);
-    const settled = settle(ask(both, [perDay(99)], "id"), "id", 1);
+    const settled = settleCount(ask(both, [perDay(99)], "id"), "id", 1);
     expect(quotaAt(settled.counts, [perMinute(9), perDay(99)], NOW).map(({ used }) => used)).toEqual([5, 6]);
   });
 });

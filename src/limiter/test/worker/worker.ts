@@ -2,7 +2,7 @@
 import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";
 import {
-  type Call,
+  type LimiterCall,
   perDay,
   perMinute,
   RateLimiter,
@@ -67,7 +67,7 @@ export class MemoryLimiter extends RateLimiter<Cloudflare.Env> {
 /** Of the version before `admitAll`. */
 export class EarlierLimiter extends DurableObject<Cloudflare.Env> {
   readonly #limiter = new RateLimiter(this.ctx, this.env);
-  admit(call: Call): Promise<Verdict> {
+  admit(call: LimiterCall): Promise<Verdict> {
     return this.#limiter.admit(call);
   }
 }

@@ -50,7 +50,7 @@ export async function deliverDueAlerts(env: DatabaseEnv): Promise<void> {
  * infinite, if no alert is left or another sender goes on.
  */
 async function deliverBatch(db: Database, webhook: Webhook, consoleUrl: string | undefined): Promise<number> {
-  const { due, attempt } = await claimDueAlerts(db, await addressOf(webhook), nowSeconds());
+  const { due, attempt } = await claimDueAlerts(db, await receiverId(webhook), nowSeconds());
   const logFailure = (thrown: unknown) => logError("alerts_not_delivered", thrown);
   const sent = await Promise.all(
     due.map((alert) => deliver(db, webhook, alert, consoleUrl, attempt).catch(logFailure)),
@@ -104,12 +104,12 @@ async function note(
     isBusy: sent.status === 429 && pausedUntil > 0,
     pausedUntil,
   };
-  const untilThen = await noteAnswer(db, await addressOf(webhook), id, answer, attempt);
+  const untilThen = await noteAnswer(db, await receiverId(webhook), id, answer, attempt);
   return { sent: { ...sent, at: rfc3339(answeredAt) }, pausedUntil: untilThen };
 }
 
 /** Names the receiver in D1 without its address. */
-export function addressOf({ url, secrets: [secret] }: Webhook): Promise<string> {
+export function receiverId({ url, secrets: [secret] }: Webhook): Promise<string> {
   return sign(secret, url);
 }
 

@@ -3,7 +3,7 @@ import { type DatabaseEnv, openDatabase } from "../../db/database.ts";
 import { settingsOf } from "../../platform/settings.ts";
 import { counted, formatTime } from "../../text/format.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
-import { addressOf } from "./deliver.ts";
+import { receiverId } from "./deliver.ts";
 import type { ReceiverView } from "./schema.ts";
 import { type ReceiverRow, selectReceiver } from "./sql.ts";
 
@@ -11,7 +11,7 @@ import { type ReceiverRow, selectReceiver } from "./sql.ts";
 export async function receiverOf(env: DatabaseEnv): Promise<ReceiverView | null> {
   const { webhook } = settingsOf(env);
   if (webhook === undefined) return null;
-  const row = await openDatabase(env.DB).get<ReceiverRow>(selectReceiver(await addressOf(webhook)));
+  const row = await openDatabase(env.DB).get<ReceiverRow>(selectReceiver(await receiverId(webhook)));
   return viewOf(new URL(webhook.url).host, row, nowSeconds());
 }
 

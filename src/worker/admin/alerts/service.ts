@@ -8,7 +8,7 @@ import { logError } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { addressOf, type Delivery, deliver, deliverTest } from "./deliver.ts";
+import { type Delivery, deliver, deliverTest, receiverId } from "./deliver.ts";
 import { attemptAt, viewOf } from "./receiver.ts";
 import type { alertPage, alertQuery, SentAlert } from "./schema.ts";
 import { type AlertRow, findAlert, type ReceiverRow, selectAlerts, selectReceiver } from "./sql.ts";
@@ -30,7 +30,7 @@ export async function findAlerts(
   const { webhook } = settingsOf(env);
   const [rows, [row]] = await transact<[AlertRow, ReceiverRow]>(openDatabase(env.DB), [
     selectAlerts(state, fromCursor("alerts", after), limit + 1),
-    selectReceiver(webhook === undefined ? "" : await addressOf(webhook)),
+    selectReceiver(webhook === undefined ? "" : await receiverId(webhook)),
   ]);
   const receiver = webhook && row ? viewOf(new URL(webhook.url).host, row, nowSeconds()) : null;
   const { shown, last } = pageOf(rows, limit);

@@ -59,7 +59,7 @@ export async function findAlert(db: Database, id: string): Promise<DueAlert | un
   return db.get<DueAlert | undefined>(sql`select ${DUE_ALERT} from alerts where id = ${id}`);
 }
 
-export type Answer = {
+export type ReceiverAnswer = {
   readonly answeredAt: number;
   /** Null: the receiver accepted the alert. */
   readonly error: string | null;
@@ -78,7 +78,7 @@ export async function noteAnswer(
   db: Database,
   address: string,
   id: string | undefined,
-  answer: Answer,
+  answer: ReceiverAnswer,
   attempt: Attempt,
 ): Promise<number> {
   const { answeredAt: now, error, isGone, isBusy, pausedUntil } = answer;

@@ -38,7 +38,7 @@ import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
 import { asOf, timeUsage } from "../usage/schema.ts";
 
 /** The stored statuses, and those that time and bans make of `active`. */
-export const SHOWN_STATUSES = [...KEY_STATUSES, "expired", "banned"] as const;
+export const KEY_STATES = [...KEY_STATUSES, "expired", "banned"] as const;
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
@@ -151,7 +151,7 @@ export const keyQuery = v.strictObject({
   plan: v.optional(plan),
   status: v.optional(
     described(
-      oneOf(["usable", "not-revoked", ...SHOWN_STATUSES]),
+      oneOf(["usable", "not-revoked", ...KEY_STATES]),
       "`usable`: active or banned. `not-revoked`: all others, too, but those that are revoked.",
     ),
   ),
@@ -204,7 +204,7 @@ export const keyView = v.strictObject({
   note: v.nullable(v.string()),
   plan: v.string(),
   status: described(
-    v.picklist(SHOWN_STATUSES),
+    v.picklist(KEY_STATES),
     "`expired` is an active key past its expiry, `banned` one with a live ban.",
   ),
   bannedUntil: described(

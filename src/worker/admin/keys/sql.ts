@@ -4,7 +4,7 @@ import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
-import { limitsAt, temporaryUntilAt } from "../../key/limits-sql.ts";
+import { limitsSqlAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { type Kind, requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
@@ -64,7 +64,7 @@ function temporaryLimitsUntil(end: SQL): SQL {
 }
 
 function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
-  const { perMinute, perDay } = limitsAt(nowSeconds);
+  const { perMinute, perDay } = limitsSqlAt(nowSeconds);
   return sql`
     select k.id, k.name, ${CUSTOMER_JSON} as customer, k.note, k.plan, ${statusAt(nowSeconds)} as status,
       ${rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`)} as bannedUntil,

@@ -2,10 +2,10 @@
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
 import { counted, formatNumber, planName } from "../../text/format.ts";
 import type { PlanView } from "../plans/schema.ts";
-import type { HourUsage } from "../usage/schema.ts";
+import type { HourUsageView } from "../usage/schema.ts";
 import type { KeyView } from "./schema.ts";
 
-type Hour = Pick<HourUsage, "start" | "admitted" | "refusedMinutes">;
+type Hour = Pick<HourUsageView, "start" | "admitted" | "refusedMinutes">;
 type Key = Pick<KeyView, "plan" | "limits" | "requestsPerMinute" | "requestsPerDay">;
 type Plan = Pick<PlanView, "id" | "requestsPerMinute" | "requestsPerDay">;
 type Refused = { readonly at: string; readonly count: number };

@@ -1,7 +1,7 @@
 /** The call of Prometheus. */
 
 import * as v from "valibot";
-import { call, RawText } from "../call.ts";
+import { call, Rendered } from "../call.ts";
 import { described } from "../http/answer-schemas.ts";
 import { oneOf } from "../http/schemas.ts";
 import { OPEN_METRICS } from "./open-metrics.ts";
@@ -23,5 +23,5 @@ export const showMetrics = call({
   }),
   media: OPEN_METRICS,
   answer: v.string(),
-  run: async ({ env, query }) => new RawText(await findMetrics(env, query.keys === "top")),
+  run: async ({ env, query }) => new Rendered(await findMetrics(env, query.keys === "top")),
 });

@@ -5,7 +5,7 @@ import { BAN_CAUSES, PLAN_IDS } from "../../db/values.ts";
 import { healthOf } from "../../key/health.ts";
 import { DAY_SECONDS, nowSeconds, toUnixSeconds } from "../../text/time.ts";
 import { receiverOf } from "../alerts/receiver.ts";
-import { SHOWN_STATUSES } from "../keys/schema.ts";
+import { KEY_STATES } from "../keys/schema.ts";
 import { countedUntil } from "../usage/service.ts";
 import { type Figures, GROUPS, listGroups } from "../usage/sql.ts";
 import { type Family, openMetrics } from "./open-metrics.ts";
@@ -109,7 +109,7 @@ function stateFamilies(env: Bindings, now: number): Promise<Family[]>[] {
   const keys = { name: "store_orders_keys", help: "Keys by status." };
   const bans = { name: "store_orders_bans", help: "Bans that are live, by cause." };
   return [
-    family(keys, "status", SHOWN_STATUSES, countKeysByStatus(db, now)),
+    family(keys, "status", KEY_STATES, countKeysByStatus(db, now)),
     family(bans, "cause", BAN_CAUSES, countLiveBansByCause(db, now)),
   ];
 }

@@ -1,7 +1,7 @@
 /** The calls about orders: lists, loads, shipments, and changes of one order. */
 import { openDatabase } from "../../db/database.ts";
 import { parseExactJson } from "../../text/exact-json.ts";
-import { call, RawText } from "../call.ts";
+import { call, Rendered } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
@@ -33,7 +33,7 @@ function withSays(json: string, says: string): string {
 type Row = Readonly<Record<string, unknown>>;
 
 /** Parses an answer for a table. Its integers keep all digits. */
-function exactly<Page>({ text }: RawText): Page {
+function exactly<Page>({ text }: Rendered): Page {
   // The call's schema says which members the text has.
   return parseExactJson(text, (_value, source) => BigInt(source)) as Page;
 }
@@ -49,7 +49,7 @@ export const orderCalls = {
 
     run: async ({ env, query }) => {
       const { orders, next, total } = await listOrders(openDatabase(env.DB), query);
-      return new RawText(
+      return new Rendered(
         `{"orders":[${orders.join(",")}],${total === undefined ? "" : `"total":${total},`}"next":${JSON.stringify(next)}}`,
       );
     },
@@ -96,7 +96,7 @@ export const orderCalls = {
 
     run: async ({ env, query }) => {
       const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
-      return new RawText(`{"cancelled":[${cancelled.join(",")}],"next":${JSON.stringify(next)}}`);
+      return new Rendered(`{"cancelled":[${cancelled.join(",")}],"next":${JSON.stringify(next)}}`);
     },
     table: (answer) => {
       const { cancelled, next } = exactly<{ cancelled: Row[]; next: string | null }>(answer);
@@ -118,7 +118,7 @@ export const orderCalls = {
 
     run: async ({ env, id }) => {
       const { json, version } = await requireOrder(openDatabase(env.DB), id);
-      return new RawText(json, version);
+      return new Rendered(json, version);
     },
   }),
 
@@ -134,7 +134,7 @@ export const orderCalls = {
 
     run: async (input) => {
       const { json, version, says } = await updateOrder(input);
-      return new RawText(withSays(json, says), version);
+      return new Rendered(withSays(json, says), version);
     },
   }),
 
@@ -149,7 +149,7 @@ export const orderCalls = {
     removes: true,
     run: async (input) => {
       const { json, says } = await deleteOrder(input);
-      return new RawText(withSays(json, says));
+      return new Rendered(withSays(json, says));
     },
   }),
 };

@@ -22,11 +22,11 @@ export const planUpdate = v.strictObject({
 export type PlanUpdate = v.InferOutput<typeof planUpdate>;
 
 export const LIMITS = ["requestsPerMinute", "requestsPerDay"] as const;
-export type Limit = (typeof LIMITS)[number];
+export type LimitName = (typeof LIMITS)[number];
 const TITLES = { requestsPerMinute: "Requests per minute", requestsPerDay: "Requests per day" };
 
 /** `Requests per day: 10,000 → 20,000` */
-export function limitChange(limit: Limit, before: number | null, after: number | null): string {
+export function limitChange(limit: LimitName, before: number | null, after: number | null): string {
   const [was, is] = [before, after].map((value) => (value === null ? "none" : formatNumber(value)));
   return `${TITLES[limit]}: ${was} → ${is}`;
 }
@@ -37,7 +37,7 @@ export function alertsAt(percents: readonly number[] | null): string {
 }
 
 /** `600 a minute, 10,000 a day`, of the limits that are there. */
-export function limitsInWords(limits: { readonly [Each in Limit]?: unknown }): string {
+export function limitsInWords(limits: { readonly [Each in LimitName]?: unknown }): string {
   const windows = { requestsPerMinute: "a minute", requestsPerDay: "a day" };
   const set = LIMITS.filter((name) => limits[name] !== undefined);
   return set

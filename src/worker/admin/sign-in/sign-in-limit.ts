@@ -4,7 +4,7 @@ import { clientAddress } from "hono-durable-limiter";
 import type { AppEnv } from "../../context.ts";
 import { ApiError } from "../../platform/errors.ts";
 import { logError, logEvent } from "../../platform/log.ts";
-import { withTimeout } from "../../platform/with-timeout.ts";
+import { withDeadline } from "../../platform/with-timeout.ts";
 
 /** The `simple.limit` and the period of the binding in wrangler.toml, which a Worker cannot read. */
 export const MAX_FAILURES = 200;
@@ -36,7 +36,7 @@ export async function countFailure(c: Context<AppEnv>): Promise<ApiError | undef
 /** A binding that fails or hangs admits the request. */
 async function isWithinLimit(binding: RateLimit, key: string): Promise<boolean> {
   try {
-    return (await withTimeout(binding.limit({ key }), BINDING_TIMEOUT_MS)).success;
+    return (await withDeadline(binding.limit({ key }), BINDING_TIMEOUT_MS)).success;
   } catch (thrown) {
     logError("ip_rate_limit_unavailable", thrown);
     return true;

@@ -4,7 +4,7 @@ import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
 import { poll } from "../../platform/single-flight.ts";
-import { withTimeout } from "../../platform/with-timeout.ts";
+import { withDeadline } from "../../platform/with-timeout.ts";
 import { listLimiters, type UsageFilter } from "./sql.ts";
 
 const MAX_KEYS = 50;
@@ -43,7 +43,7 @@ async function askOnce(env: Bindings, key: LimiterAddress): Promise<Asked> {
   const asked: Asked = { atMs: Date.now(), isReported: undefined };
   if (lastAsked.size >= MAX_ENTRIES) lastAsked.clear();
   lastAsked.set(key.id, asked);
-  const call = withTimeout(
+  const call = withDeadline(
     reachLimiter(env, key, (limiter) => limiter.flush().then(() => true)),
     DEADLINE_MS,
   ).then(

@@ -48,9 +48,9 @@ const refusedMinute = v.strictObject({
     "How many requests were refused by the limit of the `minute`, of the `day`, or by a `ban`.",
   ),
 });
-export type RefusedMinute = v.InferOutput<typeof refusedMinute>;
+export type RefusedMinuteView = v.InferOutput<typeof refusedMinute>;
 export const hourUsage = v.strictObject({ ...timeUsage.entries, refusedMinutes: v.array(refusedMinute) });
-export type HourUsage = v.InferOutput<typeof hourUsage>;
+export type HourUsageView = v.InferOutput<typeof hourUsage>;
 
 const closeness = {
   daysNear: described(count, "Days at 80 % of the limit of that day, or more."),

@@ -21,7 +21,7 @@ import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { askLimiters } from "./ask-limiters.ts";
 import {
   type CustomerUsageView,
-  type HourUsage,
+  type HourUsageView,
   type KeyUsageView,
   orderOf,
   type PlanUsageView,
@@ -40,10 +40,10 @@ import {
   listBuckets,
   listGroups,
   listHoursOfKey,
-  type Range,
   type Total,
   type UsageFilter,
   type UsageGroups,
+  type UsageRange,
 } from "./sql.ts";
 
 type AboutUsage = {
@@ -210,7 +210,7 @@ type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {
   readonly keyId: string;
   readonly total: Figures;
 };
-export type UsageOfKey = KeyAnswer<"hour", HourUsage> | KeyAnswer<"day", TimeUsage>;
+export type UsageOfKey = KeyAnswer<"hour", HourUsageView> | KeyAnswer<"day", TimeUsage>;
 
 type AskedKey = LimiterAddress & Parameters<typeof hasLimiter>[1];
 
@@ -239,12 +239,12 @@ export async function findUsageOfKey(
 }
 
 /** Lists every hour of a key in the range, the oldest first. */
-export async function listHours(db: Database, filter: KeyFilter): Promise<HourUsage[]> {
+export async function listHours(db: Database, filter: KeyFilter): Promise<HourUsageView[]> {
   const hours = new Map((await listHoursOfKey(db, filter)).map((each) => [each.start, each]));
   return startsOf(filter, "hour").map((start) => toHourUsage(start, hours.get(start)));
 }
 
-function toHourUsage(start: number, row: HourRow | undefined): HourUsage {
+function toHourUsage(start: number, row: HourRow | undefined): HourUsageView {
   const refusedMinutes = readMinutes(row?.refusedMinutes ?? null).map(({ minute, by }) => ({
     at: rfc3339(start + minute * 60),
     by,
@@ -259,7 +259,7 @@ export async function reportNow(env: Bindings, key: AskedKey): Promise<boolean> 
 }
 
 /** Rounds the range out to whole hours or days, but not beyond this hour. The default is today. */
-function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Range {
+function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): UsageRange {
   const now = nowSeconds();
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
   const end = endOfHour(now);
@@ -276,7 +276,7 @@ function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Rang
 }
 
 /** Returns the range of the last days, today included. */
-export function lastDays(count: number): Range {
+export function lastDays(count: number): UsageRange {
   const now = nowSeconds();
   return {
     fromSeconds: startOf(now, DAY_SECONDS) - (count - 1) * DAY_SECONDS,
@@ -285,13 +285,13 @@ export function lastDays(count: number): Range {
 }
 
 /** Returns the range of the last hours, the present hour included. */
-export function lastHours(count: number): Range {
+export function lastHours(count: number): UsageRange {
   const toSeconds = endOfHour(nowSeconds());
   return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
 }
 
 /** Returns the time until which all requests are counted. Limiters report once an hour, or more often. */
-export function countedUntil({ toSeconds }: Range, reportedAtMs?: number): string {
+export function countedUntil({ toSeconds }: UsageRange, reportedAtMs?: number): string {
   const until =
     reportedAtMs === undefined
       ? startOf(nowSeconds(), HOUR_SECONDS) - HOUR_SECONDS
@@ -300,7 +300,7 @@ export function countedUntil({ toSeconds }: Range, reportedAtMs?: number): strin
 }
 
 /** Counts the days of the range that have begun. A key has its daily limit from midnight on. */
-function daysBegun({ fromSeconds, toSeconds }: Range): number {
+function daysBegun({ fromSeconds, toSeconds }: UsageRange): number {
   const lastSecond = Math.min(toSeconds - 1, nowSeconds());
   return Math.max(
     1,
@@ -308,7 +308,7 @@ function daysBegun({ fromSeconds, toSeconds }: Range): number {
   );
 }
 
-function startsOf({ fromSeconds, toSeconds }: Range, by: UsagePeriod): number[] {
+function startsOf({ fromSeconds, toSeconds }: UsageRange, by: UsagePeriod): number[] {
   const first = startOf(fromSeconds, SECONDS[by]);
   const count = Math.ceil((toSeconds - first) / SECONDS[by]);
   return Array.from({ length: count }, (_, i) => first + i * SECONDS[by]);

@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
-import { limitsAt } from "../../key/limits-sql.ts";
+import { limitsSqlAt } from "../../key/limits-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { HOUR_SQL } from "../../key/usage-day.ts";
 import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
@@ -17,9 +17,9 @@ export type Figures = {
 };
 
 /** A range in Unix seconds, without `toSeconds`. A day counts whole if any part of it is in the range. */
-export type Range = { readonly fromSeconds: number; readonly toSeconds: number };
+export type UsageRange = { readonly fromSeconds: number; readonly toSeconds: number };
 
-export type UsageFilter = Range & {
+export type UsageFilter = UsageRange & {
   readonly key?: string | undefined;
   /** The id of a customer. */
   readonly customer?: string | undefined;
@@ -182,7 +182,7 @@ export async function listGroups(
     : sql`true`;
   const percent = sql`100.0 * u.admitted / u.limit_per_day`;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
-  const { perMinute, perDay } = limitsAt(nowSeconds());
+  const { perMinute, perDay } = limitsSqlAt(nowSeconds());
   type Row = Omit<GroupRow, "customer"> & { readonly customer: string; readonly total: string };
   const rows = await db.all<Row>(sql`
     with by_key as materialized (
@@ -252,6 +252,6 @@ function isIn(filter: UsageFilter): SQL {
   );
 }
 
-function isOnDays({ fromSeconds, toSeconds }: Range): SQL {
+function isOnDays({ fromSeconds, toSeconds }: UsageRange): SQL {
   return sql`u.day >= ${fromSeconds - (fromSeconds % DAY_SECONDS)} and u.day < ${toSeconds}`;
 }

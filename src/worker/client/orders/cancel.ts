@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import { type Database, transact } from "../../db/database.ts";
 import { ApiError } from "../../platform/errors.ts";
-import { withTimeout } from "../../platform/with-timeout.ts";
+import { withDeadline } from "../../platform/with-timeout.ts";
 import { isInt64 } from "../../text/int64.ts";
 
 /** After this time the answer is a 503, and D1 may still cancel the order. */
@@ -22,7 +22,7 @@ type Cancel = {
 export async function cancelOrder(db: Database, orderId: string, cancel: Cancel): Promise<void> {
   // The message does not repeat the text, because the text may be an API key.
   if (!isInt64(orderId)) throw new ApiError("order_not_found", "There is no such order: its id is an int64.");
-  const [, [deleted], [remaining]] = await withTimeout(moveOrder(db, orderId, cancel), MAX_CANCEL_MS);
+  const [, [deleted], [remaining]] = await withDeadline(moveOrder(db, orderId, cancel), MAX_CANCEL_MS);
   if (deleted) return;
   if (!remaining) throw new ApiError("order_not_found", `There is no order ${orderId}.`);
   if (remaining.status === "shipped")

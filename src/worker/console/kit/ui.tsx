@@ -131,12 +131,12 @@ export function countColumn<Row>(
   return {
     ...more,
     ...{ name, isNumber: true, saysNothing: (row) => countOf(row) === 0 },
-    cell: (row) => <Count value={countOf(row)} />,
+    cell: (row) => <ShownCount value={countOf(row)} />,
   };
 }
 
 /** A figure whose zero says nothing on a phone. */
-export function Count({ value }: { readonly value: number }) {
+export function ShownCount({ value }: { readonly value: number }) {
   return <span class={value === 0 ? "none" : undefined}>{formatNumber(value)}</span>;
 }
 

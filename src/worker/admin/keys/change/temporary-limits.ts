@@ -7,7 +7,7 @@ import { logEvent } from "../../../platform/log.ts";
 import { formatNumber, formatTime } from "../../../text/format.ts";
 import { midnightAfter, rfc3339 } from "../../../text/time.ts";
 import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../../change.ts";
-import { LIMITS, type Limit, limitChange } from "../../plans/schema.ts";
+import { LIMITS, type LimitName, limitChange } from "../../plans/schema.ts";
 import { findPlanLimits } from "../../plans/sql.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { keyRefusal } from "../../refusal-sql.ts";
@@ -57,7 +57,7 @@ export async function previewTemporaryLimits(input: ChangeInput<TemporaryLimits>
   const { env, author, body } = input;
   const key = await limitTemporarily({ ...input, isDryRun: true });
   const plan = await findPlanLimits(openDatabase(env.DB), key.plan);
-  const permanent = (name: Limit) => key[name] ?? plan?.[name] ?? 0;
+  const permanent = (name: LimitName) => key[name] ?? plan?.[name] ?? 0;
   const live = await readLive(env, key, "inspect");
   const perDay = body.requestsPerDay ?? permanent("requestsPerDay");
   const isUsedUp = live !== null && live.day.used >= perDay;

@@ -3,7 +3,7 @@ import { counted, formatNumber } from "../../../text/format.ts";
 import type { LoadedOrder } from "../loaded-order.ts";
 import type { ReadLine, RefusedLine } from "./read.ts";
 import { areRounded, isBeyondDoubles, isLong, pairsIn } from "./rounded.ts";
-import type { Problem } from "./text.ts";
+import type { FileProblem } from "./text.ts";
 import type { Form } from "./values.ts";
 
 export type FileLimits = {
@@ -25,7 +25,7 @@ const FALSE_IS_EMPTY =
   "The column complete has 1 and empty cells, and never a 0. PHP, csv-stringify and Perl write false as an empty cell, and an empty cell takes the value away. Write true and false.";
 
 export async function checkFile(
-  lines: AsyncIterable<ReadLine | Problem>,
+  lines: AsyncIterable<ReadLine | FileProblem>,
   limits: FileLimits,
   allowsRounded: boolean,
 ): Promise<CheckedFile> {

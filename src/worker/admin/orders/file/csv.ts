@@ -2,12 +2,12 @@
 import { isInt64 } from "../../../text/int64.ts";
 import { repeated } from "../../../text/text.ts";
 import { LEFT_OUT, ORDER_MEMBERS } from "../loaded-order.ts";
-import { INVALID, type Line, NOT_TEXT, type Problem } from "./text.ts";
+import { type FileProblem, INVALID, type Line, NOT_TEXT } from "./text.ts";
 
 /** The header as the file has it. */
 export type Header = { readonly text: string; readonly delimiter: string };
 /** The cells of a row by the members that the header names, or why there are none. */
-export type Row = Line & { readonly header: Header } & (
+export type CsvRow = Line & { readonly header: Header } & (
     | { readonly members: Readonly<Record<string, string>> }
     | { readonly reason: string }
   );
@@ -19,10 +19,10 @@ const MAX_LINES_PER_ROW = 20;
  * The first row with a value is the header. If the header is wrong, no other row is read. A file of ids may have
  * one id a line, without a header.
  */
-export async function* rowsOf(
-  lines: AsyncIterable<Line | Problem>,
+export async function* csvRowsOf(
+  lines: AsyncIterable<Line | FileProblem>,
   isOfIds: boolean,
-): AsyncGenerator<Row | Problem, void> {
+): AsyncGenerator<CsvRow | FileProblem, void> {
   const source = lines[Symbol.asyncIterator]();
   let ahead: readonly Line[] = [];
   let header: (Header & { readonly names: readonly string[] }) | undefined;

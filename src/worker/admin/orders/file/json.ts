@@ -2,7 +2,7 @@
 import { isRecord } from "../../../text/check-schema.ts";
 import { repeated } from "../../../text/text.ts";
 import { parseDigits } from "../loaded-order.ts";
-import { type Line, MAX_VALUE_CHARS, type Problem, TOO_LONG } from "./text.ts";
+import { type FileProblem, type Line, MAX_VALUE_CHARS, TOO_LONG } from "./text.ts";
 
 /** Brackets that are open at a place of the text, and whether a string is. */
 type State = { depth: number; isInText: boolean };
@@ -26,7 +26,7 @@ function nextStop(text: string, from: number, state: State): number {
 }
 
 /** Splits a text that begins with a bracket into elements. Ends with a problem if the text is no array. */
-export async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator<Line | Problem, void> {
+export async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator<Line | FileProblem, void> {
   const state: State = { depth: 0, isInText: false };
   let [pending, at, line] = ["", 0, 0];
   for await (const chunk of chunks) {
@@ -59,7 +59,9 @@ export async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator
  * Splits objects one after the other: of one line, of several, or several on a line. A line that begins with
  * a bracket begins a value, so an object that does not end takes no other with it.
  */
-export async function* objectsOf(lines: AsyncIterable<Line | Problem>): AsyncGenerator<Line | Problem, void> {
+export async function* objectsOf(
+  lines: AsyncIterable<Line | FileProblem>,
+): AsyncGenerator<Line | FileProblem, void> {
   let [pending, first] = ["", 0];
   let state: State = { depth: 0, isInText: false };
   for await (const each of lines) {

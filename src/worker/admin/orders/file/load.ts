@@ -2,7 +2,7 @@
 import { MAX_FILE_NAME_CHARS } from "../loaded-order.ts";
 import type { LoadCounts } from "../schema.ts";
 import type { ReadLine, RefusedLine } from "./read.ts";
-import type { Problem } from "./text.ts";
+import type { FileProblem } from "./text.ts";
 
 /** The figures of the file so far. `refusedLines` has the lines since the last progress. */
 export type LoadProgress = LoadCounts & {
@@ -18,7 +18,7 @@ type Send = (json: string) => Promise<LoadCounts>;
  * each array. The next batch is read while a batch is under way. An error of `send` ends the load.
  */
 export async function* loadInBatches(
-  lines: AsyncIterable<ReadLine | Problem>,
+  lines: AsyncIterable<ReadLine | FileProblem>,
   send: Send,
   batchSize: number,
 ): AsyncGenerator<LoadProgress, void> {

@@ -4,9 +4,9 @@
  */
 import { isRecord, type Problem as WrongMember } from "../../../text/check-schema.ts";
 import { type CheckOrder, type LoadedOrder, orderChecker } from "../loaded-order.ts";
-import { type Header, rowsOf } from "./csv.ts";
+import { csvRowsOf, type Header } from "./csv.ts";
 import { elementsOf, objectsOf, type Parsed, parseOnce } from "./json.ts";
-import { INVALID, type Line, linesOf, NOT_TEXT, type Problem, textOf } from "./text.ts";
+import { decodedText, type FileProblem, INVALID, type Line, linesOf, NOT_TEXT } from "./text.ts";
 import { describeValue, type Form, readValues } from "./values.ts";
 
 /** `header` is that of CSV. */
@@ -23,8 +23,8 @@ export type ReadLine = { readonly forms: readonly Form[] } & (
 export async function* readOrders(
   bytes: AsyncIterable<Uint8Array>,
   isOfIds = false,
-): AsyncGenerator<ReadLine | Problem, void> {
-  const chunks = textOf(bytes);
+): AsyncGenerator<ReadLine | FileProblem, void> {
+  const chunks = decodedText(bytes);
   let blank = "";
   for await (const chunk of chunks) {
     const [sign] = chunk.trimStart();
@@ -44,7 +44,7 @@ async function* startingWith(first: string, others: AsyncIterable<string>): Asyn
 }
 
 /** An array must be valid JSON as a whole. */
-async function* readArray(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine | Problem, void> {
+async function* readArray(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine | FileProblem, void> {
   const check = orderChecker("element");
   for await (const each of elementsOf(chunks)) {
     if ("problem" in each) return yield each;
@@ -55,7 +55,7 @@ async function* readArray(chunks: AsyncIterable<string>): AsyncGenerator<ReadLin
   }
 }
 
-async function* readObjects(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine | Problem, void> {
+async function* readObjects(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine | FileProblem, void> {
   const check = orderChecker("line");
   for await (const each of objectsOf(linesOf(chunks))) {
     yield "problem" in each ? each : readOrder(each, parseOnce(each.text), check);
@@ -65,9 +65,9 @@ async function* readObjects(chunks: AsyncIterable<string>): AsyncGenerator<ReadL
 async function* readRows(
   chunks: AsyncIterable<string>,
   isOfIds: boolean,
-): AsyncGenerator<ReadLine | Problem, void> {
+): AsyncGenerator<ReadLine | FileProblem, void> {
   const check = orderChecker("line");
-  for await (const row of rowsOf(linesOf(chunks), isOfIds)) {
+  for await (const row of csvRowsOf(linesOf(chunks), isOfIds)) {
     if ("problem" in row) yield row;
     else yield readOrder(row, "reason" in row ? { ...row, isJson: false } : { value: row.members }, check);
   }

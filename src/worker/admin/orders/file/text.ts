@@ -5,7 +5,7 @@ import { encodingOf } from "../../../text/text.ts";
 export type Line = { readonly line: number; readonly text: string };
 
 /** What is wrong with the whole file. */
-export type Problem = { readonly problem: string };
+export type FileProblem = { readonly problem: string };
 
 /** Stands for bytes that are not valid in the file's encoding. No order has this character. */
 export const INVALID = "\ufffd";
@@ -15,7 +15,7 @@ export const NOT_TEXT = "has bytes that are not valid in the file's encoding: sa
 export const MAX_VALUE_CHARS = 1_000_000;
 export const TOO_LONG = `has more than ${MAX_VALUE_CHARS} characters`;
 
-export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
+export async function* decodedText(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   let decoder: TextDecoder | undefined;
   let start = new Uint8Array();
   for await (const chunk of bytes) {
@@ -32,7 +32,7 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
 }
 
 /** Ends with a problem at a line that is too long. */
-export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Line | Problem, void> {
+export async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<Line | FileProblem, void> {
   let line = 1;
   let pending = "";
   let lineEnd = ""; // a CR whose LF may be in the next chunk

@@ -27,7 +27,6 @@ import { previewOf } from "../../kit/preview.tsx";
 import {
   Badge,
   type Column,
-  Count,
   CreateKey,
   customerAddress,
   Definitions,
@@ -35,12 +34,13 @@ import {
   MailTo,
   NONE,
   Notice,
+  ShownCount,
   Table,
   Time,
 } from "../../kit/ui.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
-import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
+import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
 import { CUSTOMER_ACTIONS, CustomerForm, CustomerLinks, knownCustomers } from "./customer-actions.tsx";
 
@@ -56,7 +56,7 @@ type CustomerContext = Context<AppEnv, "/:id/:action?">;
 
 export const customerPages = new Hono<AppEnv>()
   .get("/:id", (c) => showCustomer(c))
-  .post("/:id", (c: CustomerContext) => changeSeveral(c, showCustomer));
+  .post("/:id", (c: CustomerContext) => changeTicked(c, showCustomer));
 
 for (const [name, { call }] of Object.entries(CUSTOMER_ACTIONS)) {
   const again = (c: CustomerContext, failure: Failure) => showCustomer(c, { failure });
@@ -278,11 +278,11 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
       name: `${DAYS} days`,
       cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,
     },
-    ofUse("Days over 80 %", ({ daysNear }) => <Count value={daysNear} />),
+    ofUse("Days over 80 %", ({ daysNear }) => <ShownCount value={daysNear} />),
     ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),
     ofUse("Peak", ({ peakPercent }) => `${peakPercent} %`),
-    ofUse("Admitted", ({ admitted }) => <Count value={admitted} />),
-    ofUse("Refused", ({ refused }) => <Count value={refused} />),
+    ofUse("Admitted", ({ admitted }) => <ShownCount value={admitted} />),
+    ofUse("Refused", ({ refused }) => <ShownCount value={refused} />),
   ];
 }
 

@@ -12,7 +12,7 @@ import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
 import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, daysIn, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
-import { Badge, type Column, Count, Customer, Notice, Table, Time } from "../../kit/ui.tsx";
+import { Badge, type Column, Customer, Notice, ShownCount, Table, Time } from "../../kit/ui.tsx";
 import { advicesTo } from "./advice.tsx";
 
 const ROWS_PER_PAGE = 50;
@@ -79,7 +79,7 @@ function columnsOf(by: SortedBy<UsageSort>): Column<Row>[] {
         </>
       ),
     },
-    { name: "Keys", isNumber: true, cell: ({ keys }) => <Count value={keys} /> },
+    { name: "Keys", isNumber: true, cell: ({ keys }) => <ShownCount value={keys} /> },
     ...closenessColumns(by, " of the key that comes closest to its limit"),
     ...figureColumns(by),
   ];

@@ -5,7 +5,7 @@ import { banRequest } from "../../../admin/bans/schema.ts";
 import type { Call } from "../../../admin/call.ts";
 import { keyBanCalls, keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
-import { type Limit, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
+import { type LimitName, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
 import { validOf } from "../../../admin/says.ts";
 import type { ObjectSchema } from "../../../text/check-schema.ts";
@@ -180,11 +180,11 @@ export const ACTIONS: Readonly<Record<string, Action>> = {
   },
 };
 
-export function permanentLimit({ key, plans }: ShownKey, name: Limit): number {
+export function permanentLimit({ key, plans }: ShownKey, name: LimitName): number {
   return key[name] ?? plans.find(({ id }) => id === key.plan)?.[name] ?? 0;
 }
 
-function limitHint(shown: ShownKey, name: Limit) {
+function limitHint(shown: ShownKey, name: LimitName) {
   const [now, permanent] = [shown.key.limits[name], permanentLimit(shown, name)].map(formatNumber);
   return { hint: `Now ${now}. Empty: the permanent ${permanent}.` };
 }

@@ -9,11 +9,11 @@ import type { BanView } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { KeyView, LiveUsage, rotatedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
-import type { Limit } from "../../../admin/plans/schema.ts";
+import type { LimitName } from "../../../admin/plans/schema.ts";
 import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
-import type { RefusedMinute } from "../../../admin/usage/schema.ts";
+import type { RefusedMinuteView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
@@ -216,7 +216,7 @@ function Live({ live }: { readonly live: LiveUsage | null }) {
 }
 
 /** `2,000 until 25 Nov 2026, 00:00 UTC, then 1,000 (own limit)` */
-function limitText(shown: ShownKey, name: Limit): string {
+function limitText(shown: ShownKey, name: LimitName): string {
   const { key } = shown;
   const permanent = formatNumber(permanentLimit(shown, name));
   const origin = `${permanent} (${key[name] === null ? "of the plan" : "own limit"})`;
@@ -286,7 +286,7 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
 }
 
 type RefusedProps = {
-  readonly minutes: readonly RefusedMinute[];
+  readonly minutes: readonly RefusedMinuteView[];
   readonly path: string;
   readonly showsAll: boolean;
 };

@@ -35,7 +35,7 @@ import {
 import { knownCustomers } from "../customers/customer-actions.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
-import { changeSeveral, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
+import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
@@ -54,7 +54,7 @@ export const keyListPages = new Hono<AppEnv>()
       ? fileOf(c, keyCalls.list, { ...query, days: SPARKLINE_DAYS })
       : showKeys(c);
   })
-  .post("/", (c) => changeSeveral(c, showKeys, () => findMatching(c)))
+  .post("/", (c) => changeTicked(c, showKeys, () => findMatching(c)))
 
   .get("/new", (c) => createPage(c))
 

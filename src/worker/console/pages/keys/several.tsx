@@ -108,7 +108,7 @@ export function withTicks<Key extends KeyView>(
 }
 
 /** Answers the form with what would change, and the form of that page with what has changed. */
-export function changeSeveral<C extends ConsoleContext>(
+export function changeTicked<C extends ConsoleContext>(
   c: C,
   pageWith: (c: C, outcome: SeveralOutcome) => Response | Promise<Response>,
   /** Returns the ids of all keys that match the filter of the list. */

@@ -1,6 +1,6 @@
 /** Orders in the form that the console shows. Integers have 64 bits, so they stay text. */
 
-import type { RawText } from "../../../admin/call.ts";
+import type { Rendered } from "../../../admin/call.ts";
 import { parseExactJson } from "../../../text/exact-json.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { type Column, NONE, Time } from "../../kit/ui.tsx";
@@ -23,7 +23,7 @@ export type ShownCancellation = Omit<ShownOrder, "status" | "version"> & {
   readonly requestId: string;
 };
 
-export function toShown<Shown>({ text }: RawText): Shown {
+export function toShown<Shown>({ text }: Rendered): Shown {
   // The call's schema says which members the text has.
   return parseExactJson(text, (_value, source) => source) as Shown;
 }

@@ -16,7 +16,7 @@ import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
-import { Basis, type Column, Count, NONE, Table } from "../../kit/ui.tsx";
+import { Basis, type Column, NONE, ShownCount, Table } from "../../kit/ui.tsx";
 
 export const planPages = new Hono<AppEnv>()
   .get("/", (c) => plansPage(c))
@@ -86,7 +86,7 @@ function columnsFor(c: ConsoleContext): readonly Column<PlanView>[] {
       isNumber: true,
       cell: ({ id, keys }) => (
         <a href={addressOf("/console/keys", { plan: id })}>
-          <Count value={keys} />
+          <ShownCount value={keys} />
         </a>
       ),
     },
