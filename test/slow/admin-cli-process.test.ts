@@ -8,7 +8,9 @@ import { PROJECT, runProcess, temporaryFolder } from "../support/cli.ts";
 
 const server = createServer((request, response) => {
   response.writeHead(200, { "Content-Type": "application/json" });
-  response.end(JSON.stringify({ plans: [], keys: [], next: null, requested: request.url }));
+  response.end(
+    JSON.stringify({ plans: [], keys: [], next: null, says: "pro is changed.", requested: request.url }),
+  );
 });
 
 beforeAll(() => new Promise<void>((done) => server.listen(0, "127.0.0.1", done)));
