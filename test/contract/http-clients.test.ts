@@ -1,11 +1,6 @@
-/** HTTP clients with their defaults, each with its own Free key: the rows of docs/clients.md that can be run. */
-import { execFile, spawnSync } from "node:child_process";
-import axios from "axios";
-import axiosRetry from "axios-retry";
-import fetchRetry from "fetch-retry";
-import got from "got";
+/** HTTP clients with their defaults, each with its own Free key: one of each kind of docs/clients.md. */
+import { execFile } from "node:child_process";
 import ky from "ky";
-import pRetry from "p-retry";
 import superagent from "superagent";
 import { Agent, interceptors, request } from "undici";
 import { afterAll, beforeAll, describe, it } from "vitest";
@@ -18,41 +13,17 @@ const THROUGH = 404;
 /** Resolves with the last status, or rejects with it. */
 type Get = (url: string, options: { readonly headers: Record<string, string> }) => Promise<unknown>;
 
-const axiosClient = axios.create();
-axiosRetry(axiosClient);
 const undiciAgent = new Agent().compose(interceptors.retry());
-const fetchWithRetry = fetchRetry(fetch, { retryOn: [429] });
 
 const PATIENT: Readonly<Record<string, Get>> = {
   ky,
-  got,
-  axios: (url, options) => axiosClient.get(url, options),
   undici: (url, options) => request(url, { ...options, dispatcher: undiciAgent }),
-  "p-retry": (url, options) =>
-    pRetry(async () => {
-      const response = await fetch(url, options);
-      if (response.status === 429) throw new Error("refused");
-      return response;
-    }),
 };
-/** They do not read Retry-After, and give up within seconds. */
+/** It does not read Retry-After, and gives up within seconds. */
 const HASTY: Readonly<Record<string, Get>> = {
-  "fetch-retry": (url, options) => fetchWithRetry(url, options),
   superagent: (url, { headers }) => superagent.get(url).set(headers).retry(5),
 };
 const CLIENTS = { ...PATIENT, ...HASTY };
-
-const PYTHON = `
-import sys
-from multiprocessing.pool import ThreadPool
-from urllib3 import PoolManager
-url, key, times = sys.argv[1:]
-http = PoolManager(maxsize=int(times), headers={"Authorization": "Bearer " + key})
-ask = lambda _: http.request("GET", url).status
-for status in ThreadPool(int(times)).imap_unordered(ask, range(int(times))):
-    print(status, flush=True)
-`;
-const hasUrllib3 = spawnSync("python3", ["-c", "import urllib3"]).status === 0;
 
 /** Programs that print the status of each of their requests, which they send at once. */
 const PROGRAMS: Readonly<Record<string, (key: string, times: number) => readonly [string, ...string[]]>> = {
@@ -71,20 +42,12 @@ const PROGRAMS: Readonly<Record<string, (key: string, times: number) => readonly
     const parallel = ["--parallel", "--parallel-immediate", "--parallel-max", `${times}`];
     return ["curl", ...options, ...parallel, ...Array.from({ length: times }, petUrl)];
   },
-  ...(hasUrllib3 && {
-    "Python's urllib3": (key, times) => ["python3", "-c", PYTHON, petUrl(), key, `${times}`],
-  }),
 };
 /** After a used-up day: who has ended after 12 seconds. The others wait, for hours or for their own time. */
 const ENDS_AFTER_A_DAY: Readonly<Record<string, boolean>> = {
   curl: false,
-  ...(hasUrllib3 && { "Python's urllib3": false }),
   ky: false,
-  got: false,
-  axios: false,
   undici: false,
-  "p-retry": false,
-  "fetch-retry": true,
   superagent: true,
 };
 const DAY_MS = 12_000;

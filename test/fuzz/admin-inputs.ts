@@ -112,7 +112,6 @@ export function adminKinds(target: Target): Kinds {
       .map((header) =>
         withBody("PATCH /admin/plans/pro HTTP/1.1", [signed, header], '{"requestsPerDay":10000}'),
       ),
-    "admin: fetch": json.map((each) => ({ ...each, isFetch: true as const })),
     "admin: query": callWithQuery.chain((each) =>
       fc
         .tuple(lineOf(each), fc.array(parameterOf(each), { maxLength: 4 }))

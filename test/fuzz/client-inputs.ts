@@ -192,13 +192,5 @@ export function clientKinds(target: Target): Kinds {
       return { requestLine: whole.slice(0, whole.length * share), headers: [], body: "", ending: "cut" };
     }),
     "response not read": fc.constant(request(list, [bearer], { ending: "cut" })),
-    fetch: fc
-      .tuple(
-        ...[fc.constantFrom("GET", "HEAD", "DELETE", "PUT", "OPTIONS"), anyPath, query],
-        fc.constantFrom(bearer, "Authorization: Basic eDp5", "Authorization: Bearer sok_x"),
-      )
-      .map(([verb, at, text, credential = ""]) =>
-        request(`${verb} ${at}?${text} HTTP/1.1`, [credential], { isFetch: true }),
-      ),
   };
 }

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 
 /**
- * How the connection goes on after the bytes. `complete`: the request is whole, further ones may follow;
+ * How the connection goes on after the bytes. `complete`: the request is whole;
  * `ended`: the client ends its side; `cut`: the connection is closed at once; `stalled`: nothing more is sent
  * for a while.
  */
@@ -15,8 +15,6 @@ export type Input = {
   /** What follows the head, chunk sizes included. */
   readonly body: string;
   readonly ending: Ending;
-  /** Sent with `fetch`, which takes requests only that are well-formed. */
-  readonly isFetch?: true;
 };
 
 export type Request = Omit<Input, "kind">;

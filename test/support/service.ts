@@ -7,8 +7,6 @@ import { ADMIN_TOKEN, startWorkerd } from "./workerd.ts";
 export { ADMIN_TOKEN } from "./workerd.ts";
 
 export const LIST = "/v1/store/orders";
-/** Counts like any other request, and needs no query. */
-export const NO_SUCH_PATH = "/v1/no-such-path";
 
 export type AdminAnswer = {
   status: number;
