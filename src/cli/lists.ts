@@ -1,6 +1,6 @@
 /** The columns of each list. Fetches and prints the pages of lists. */
 import type { BanView } from "../worker/admin/bans/schema.ts";
-import type { KeyView } from "../worker/admin/keys/schema.ts";
+import { KEY_COLUMNS, type KeyView } from "../worker/admin/keys/schema.ts";
 import type { PlanView } from "../worker/admin/plans/schema.ts";
 import { saysOf } from "../worker/admin/says.ts";
 import type { HourUsageView } from "../worker/admin/usage/schema.ts";
@@ -65,6 +65,15 @@ function refusedIn({ refusedMinutes = [] }: Partial<HourUsageView>): string | nu
   return refusedMinutes.map(({ at, by }) => `${at.slice(11, 16)} ${inline(by)}`).join("; ") || null;
 }
 
+/** The column of a member, or of what names it. */
+function columnOf({ member, label }: (typeof KEY_COLUMNS)[number]): TextColumn {
+  const cellOf = ({ [member]: value }: KeyView): unknown => {
+    if (Array.isArray(value)) return value.map(({ hint }) => hint).join(" ");
+    return typeof value === "object" && value !== null && "name" in value ? value.name : value;
+  };
+  return [label.toLowerCase(), cellOf];
+}
+
 /** Lists by the id of their call. */
 export const LISTS: Readonly<Record<string, List>> = {
   "links.list": {
@@ -109,10 +118,11 @@ export const LISTS: Readonly<Record<string, List>> = {
   "keys.list": {
     rows: "keys",
     columns: [
-      ...["name", "customer=customer.name", "admittedToday", "plan", "status"],
+      ...KEY_COLUMNS.filter(({ isMinor }) => !isMinor).map(columnOf),
       ["rights", ({ mayCancel }: KeyView) => (mayCancel === false ? "only lists" : null)],
-      ...["expiresAt", "id"],
+      "id",
     ],
+    wide: KEY_COLUMNS.filter(({ isMinor }) => isMinor).map(columnOf),
     example: "--expiring-within 30d --sort expiry",
   },
   "keys.usage": { ...USAGE, example: "--since 7d --by hour" },

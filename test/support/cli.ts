@@ -15,7 +15,11 @@ export type Finished = { code: number | null; out: string; err: string };
 export async function runAdmin(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-  { input = "", isInteractive = false }: { input?: string | Buffer; isInteractive?: boolean } = {},
+  {
+    input = "",
+    isInteractive = false,
+    columns = 80,
+  }: { input?: string | Buffer; isInteractive?: boolean; columns?: number } = {},
 ): Promise<Finished> {
   const [stdout, stderr] = [textSink(), textSink()];
   const code = await runCli(args, {
@@ -24,7 +28,7 @@ export async function runAdmin(
     isInteractive,
     stdout: stdout.stream,
     stderr: stderr.stream,
-    columns: 80,
+    columns,
   });
   return { code, out: stdout.text(), err: stderr.text() };
 }

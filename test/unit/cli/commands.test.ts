@@ -116,13 +116,13 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     "keys list --plan pro --status expired --expiring-within 30d --sort name",
     "GET /admin/keys?plan=pro&status=expired&expiringBefore=30d&sort=name&limit=100",
     { keys: [{ ...KEY, expiresAt: "2026-12-01T00:00:00Z" }], next: null },
-    /^name +customer +admitted today +plan +status +expires at +id\nPaws +Ada +40 +pro +active +2026-12-01 00:00 +key_0NGqxR8a1b2c\n$/,
+    /^name +customer +status +plan +today +expires +id\nPaws +Ada +active +pro +40 +2026-12-01 00:00 +key_0NGqxR8a1b2c\n$/,
   ],
   [
     "keys list --may-cancel false",
     "GET /admin/keys?mayCancel=false&limit=100",
     { keys: [{ ...KEY, mayCancel: false }], next: null },
-    /^name +customer +admitted today +plan +status +rights +id\nPaws +Ada +40 +pro +active +only lists +key_0NGqxR8a1b2c\n$/,
+    /^name +customer +status +plan +today +rights +id\nPaws +Ada +active +pro +40 +only lists +key_0NGqxR8a1b2c\n$/,
   ],
   [
     "usage --since 7d --sort percent",

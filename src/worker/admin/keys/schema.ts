@@ -245,6 +245,22 @@ export const keyView = v.strictObject({
 });
 export type KeyView = v.InferOutput<typeof keyView>;
 
+/** The columns of a list of keys, on the page and in the command. Minor ones need room. The CSV has each member. */
+export const KEY_COLUMNS: readonly {
+  readonly member: keyof KeyView;
+  readonly label: string;
+  readonly isMinor?: true;
+}[] = [
+  { member: "name", label: "Name" },
+  { member: "customer", label: "Customer" },
+  { member: "status", label: "Status" },
+  { member: "plan", label: "Plan" },
+  { member: "admittedToday", label: "Today" },
+  { member: "lastUsedDay", label: "Last used", isMinor: true },
+  { member: "expiresAt", label: "Expires" },
+  { member: "secrets", label: "Secret", isMinor: true },
+];
+
 const liveWindow = v.strictObject({ limit: count, used: count, remaining: count, resetsAt: dateTime });
 const liveUsage = v.strictObject({
   lastUsedAt: described(v.nullable(dateTime), "The minute of the key's last request. Null: none is known."),

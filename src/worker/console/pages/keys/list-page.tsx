@@ -2,7 +2,7 @@
 import { Hono } from "hono";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { newKeyId } from "../../../admin/keys/mint.ts";
-import { type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
+import { KEY_COLUMNS, type KeyView, keyQuery, type ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { MAX_KEYS_AT_ONCE } from "../../../admin/refresh-limiters.ts";
 import { RIGHTS } from "../../../admin/says.ts";
@@ -13,6 +13,7 @@ import type { KEY_SORTS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { formatNumber, formatPercent, planName } from "../../../text/format.ts";
 import { isInt64 } from "../../../text/int64.ts";
+import { memberText } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, Sparkline } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
@@ -196,24 +197,36 @@ function CreateForm({ id, failure, ...fields }: NewKey) {
 }
 
 function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[] {
-  return [
-    { name: "Name", sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
-    {
-      name: "Customer",
+  const columns = KEY_COLUMNS.map(({ member, label, ...column }) => ({
+    ...{ ...column, name: label, cell: (key: ListedKey) => memberText(member, key[member]) },
+    ...cellsBy(by)[member],
+  }));
+  const lastDays = {
+    name: `${SPARKLINE_DAYS} days`,
+    cell: ({ days = [], limits }: ListedKey) => <Sparkline days={days} limit={limits.requestsPerDay} />,
+  };
+  return columns.flatMap((column) => (column.name === "Today" ? [column, lastDays] : column));
+}
+
+type Cells = { readonly [Member in keyof KeyView]?: Omit<Column<ListedKey>, "name"> };
+
+/** The columns that are more than the text of their member. */
+function cellsBy(by: SortedBy<(typeof KEY_SORTS)[number]>): Cells {
+  return {
+    name: { sort: by("name"), cell: ({ id, name }) => <a href={`${PATH}/${id}`}>{name}</a> },
+    customer: {
       isClear: true,
       saysNothing: ({ customer }) => customer === null,
       sort: by("customer"),
       cell: ({ customer }) => <Customer of={customer} />,
     },
-    {
-      name: "Status",
+    status: {
       isClear: true,
       saysNothing: ({ status, mayCancel }) => status === "active" && mayCancel,
       cell: (key) => <StatusOf {...key} />,
     },
-    { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
-    {
-      name: "Today",
+    plan: { isClear: true, cell: ({ plan }) => planName(plan) },
+    admittedToday: {
       isNumber: true,
       saysNothing: ({ admittedToday }) => admittedToday === 0,
       sort: by("used", "desc"),
@@ -222,24 +235,17 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
           ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
           : NONE,
     },
-    {
-      name: `${SPARKLINE_DAYS} days`,
-      cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,
-    },
-    { name: "Last used", isMinor: true, cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
-    {
-      name: "Expires",
+    lastUsedDay: { cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
+    expiresAt: {
       saysNothing: ({ expiresAt, status }) => expiresAt === null || status === "revoked",
       sort: by("expiry"),
       cell: ({ expiresAt, status }) =>
         expiresAt === null || status === "revoked" ? NONE : <Relative iso={expiresAt} />,
     },
-    {
-      name: "Secret",
-      isMinor: true,
+    secrets: {
       cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
     },
-  ];
+  };
 }
 
 function StatusOf({ status, bannedUntil, mayCancel }: KeyView) {
