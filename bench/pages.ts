@@ -22,7 +22,7 @@ const PAGES = [
   ...["/console/keys", "/console/keys?sort=used&direction=desc", "/console/keys?search=customer+17"],
   ...["/console/customers", "/console/customers/cus_17", "/console/usage", "/console/usage?by=hour"],
   ...["/console/bans", "/console/orders", "/console/plans", "/console/audit", "/console/alerts"],
-  ...["key", "customer", "plan", "day"].map((by) => usage({ by, from: "29d" })),
+  ...["key", "plan", "day"].map((by) => usage({ by, from: "29d" })),
   ...[usage({ sort: "percent" }), "/admin/customers?sort=near&from=6d", "/admin/keys"],
 ];
 

@@ -146,7 +146,7 @@ export const LISTS: Readonly<Record<string, List>> = {
       "changed=changedAt",
     ],
   },
-  "usage.list": { ...USAGE, example: "--since 29d --by customer --sort near" },
+  "usage.list": { ...USAGE, example: "--since 29d --sort near" },
 };
 
 type Source = { readonly line: string; readonly isPaged: boolean; readonly query: Query };

@@ -68,7 +68,7 @@ export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "
 
 /** How usage is divided into rows. */
 export const USAGE_PERIODS = ["hour", "day"] as const;
-export const USAGE_GROUPS = ["key", "customer", "plan"] as const;
+export const USAGE_GROUPS = ["key", "plan"] as const;
 export const USAGE_SORTS = ["admitted", "refused", "percent", "near", "peak", "name"] as const;
 
 export type UsagePeriod = (typeof USAGE_PERIODS)[number];

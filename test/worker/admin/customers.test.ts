@@ -34,9 +34,8 @@ async function use({ key }: Key, times: number): Promise<void> {
 
 /** Admitted requests of the last two days by the customer's name. */
 async function useByCustomer(): Promise<Record<string, number>> {
-  const { rows } = (await operator("GET", "/usage?by=customer&from=1d")).body;
-  const all = rows as { customer: Customer | null; admitted: number }[]; // the documented shape
-  return Object.fromEntries(all.map(({ customer, admitted }) => [customer?.name ?? "none", admitted]));
+  const all = await customers("from=1d");
+  return Object.fromEntries(all.map(({ name, usage }) => [name, usage.admitted]));
 }
 
 describe("a key names its customer", () => {

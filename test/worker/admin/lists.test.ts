@@ -79,10 +79,10 @@ const LISTS: readonly List[] = [
     ),
   },
   {
-    path: "/usage",
-    member: "rows",
-    orders: ["near", "peak", "admitted", "name"].flatMap((sort) => both(`from=30d&by=customer&sort=${sort}`)),
-    rows: 16,
+    path: "/customers",
+    member: "customers",
+    orders: ["near", "peak", "admitted", "name"].flatMap((sort) => both(`from=30d&sort=${sort}`)),
+    rows: 20,
   },
   { path: "/usage", member: "rows", orders: ["from=24h&to=0h&by=hour"] },
   { path: "/alerts", member: "alerts", orders: [""] },
@@ -118,7 +118,7 @@ describe("the pages of a list have each row once", () => {
     ["/audit", ""],
     ["/orders", "direction=asc", "direction=desc"],
     ["/orders/cancelled", ""],
-    ["/usage", "by=key", "sort=percent", "direction=asc", "by=customer", "by=hour"],
+    ["/usage", "by=key", "sort=percent", "direction=asc", "by=plan", "by=hour"],
   ] as const)(
     "a cursor of %s?%s is refused in every other order, as any other text",
     async ([path, order, ...others], { expect }) => {

@@ -71,7 +71,8 @@ const keyUsage = v.strictObject({
   ...figures,
 });
 export type KeyUsageView = v.InferOutput<typeof keyUsage>;
-const ofKeys = {
+/** The use of all keys of a customer. */
+export const usageOfKeys = v.strictObject({
   keyCount: described(count, "Keys that were in use."),
   nearest: described(
     v.nullable(
@@ -81,14 +82,7 @@ const ofKeys = {
   ),
   ...closeness,
   ...figures,
-};
-const customerUsage = v.strictObject({
-  customer: described(v.nullable(shownCustomer), "Null: keys without a customer."),
-  ...ofKeys,
 });
-export type CustomerUsageView = v.InferOutput<typeof customerUsage>;
-/** The use of a customer whom a list shows also without any use. */
-export const usageOfKeys = v.strictObject(ofKeys);
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
 export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
@@ -96,7 +90,6 @@ export const USAGE_ROWS = {
   hour: timeUsage,
   day: timeUsage,
   key: keyUsage,
-  customer: customerUsage,
   plan: planUsage,
 };
 
@@ -113,7 +106,7 @@ export const answered = { from: dateTime, to: dateTime, asOf };
 export const usageAnswer = v.strictObject({
   ...answered,
   by: v.picklist([...USAGE_PERIODS, ...USAGE_GROUPS]),
-  rows: v.array(v.union([timeUsage, keyUsage, customerUsage, planUsage])),
+  rows: v.array(v.union([timeUsage, keyUsage, planUsage])),
   total: v.strictObject({ keyCount: count, ...figures }),
   next,
   unreachable,

@@ -1,4 +1,4 @@
-/** Sums the usage that the limiters have reported by hour, day, key, customer or plan (ADR-22). */
+/** Sums the usage that the limiters have reported by hour, day, key, plan or customer (ADR-22). */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { withCustomerId } from "../../db/customers-sql.ts";
@@ -20,7 +20,6 @@ import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339, toUnixSeconds 
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { askLimiters } from "./ask-limiters.ts";
 import {
-  type CustomerUsageView,
   type HourUsageView,
   type KeyUsageView,
   orderOf,
@@ -62,7 +61,6 @@ type Answer<By, Row> = AboutUsage & {
 export type Usage =
   | Answer<UsagePeriod, TimeUsage>
   | Answer<"key", KeyUsageView>
-  | Answer<"customer", CustomerUsageView>
   | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
@@ -71,7 +69,10 @@ type UsageQuery = v.InferOutput<typeof usageQuery>;
 /** No statement of an operator reads more rows. */
 const MAX_ROWS_READ = 1_000_000;
 
-const SORTS: Readonly<Record<UsageGroup, readonly UsageSort[]>> = {
+/** `/admin/customers` lists customers with their use. */
+type Group = UsageGroup | "customer";
+
+const SORTS: Readonly<Record<Group, readonly UsageSort[]>> = {
   key: USAGE_SORTS,
   customer: CUSTOMER_SORTS,
   plan: ["admitted", "refused", "name"],
@@ -107,8 +108,7 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   if (by !== "hour" && by !== "day") {
     const { rows, ...answer } = await findUsageOf(env, GROUPS[by], by, { ...query, ...orderOf(query) });
     if (by === "key") return { ...answer, by, rows: rows.map(toKeyUsageView) };
-    if (by === "plan") return { ...answer, by, rows: rows.map(toPlanUsageView) };
-    return { ...answer, by, rows: rows.map(({ customer, ...row }) => ({ customer, ...toUsageOfKeys(row) })) };
+    return { ...answer, by, rows: rows.map(toPlanUsageView) };
   }
   refuseOrder(query);
   return withReports(env, query, by, async (db, filter, about) => {
@@ -128,7 +128,7 @@ type GroupQuery = Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan" |
 };
 
 /** Sums the days of keys by group. */
-export async function findUsageOf(env: Bindings, groups: UsageGroups, by: UsageGroup, query: GroupQuery) {
+export async function findUsageOf(env: Bindings, groups: UsageGroups, by: Group, query: GroupQuery) {
   const { sort, direction, limit } = query;
   if (!SORTS[by].includes(sort)) {
     throw invalidMembers({ member: "sort", reason: `must be one of ${SORTS[by].join(", ")} with by=${by}` });
@@ -168,7 +168,7 @@ async function listUsageOverTime(
 }
 
 /** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 rows. */
-async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | UsageGroup): Promise<void> {
+async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | Group): Promise<void> {
   const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
   if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
   const instead = by === "hour" ? "Ask by day, for less time," : "Ask for fewer days,";

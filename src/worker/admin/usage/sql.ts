@@ -142,13 +142,6 @@ const KEYS_IN_USE = sql`by_key u cross join api_keys k on k.id = u.key_id`;
 
 export const GROUPS: Readonly<Record<UsageGroup, UsageGroups>> = {
   key: { part: sql`null`, rows: KEYS_IN_USE, id: sql`k.id`, name: sql`k.name`, customer: sql`k.customer_id` },
-  customer: {
-    part: sql`u.customer_id`,
-    rows: sql`${KEYS_IN_USE} left join customers c on c.id = u.part`,
-    id: sql`coalesce(u.part, '')`,
-    name: sql`coalesce(c.name_key, '')`,
-    customer: sql`page.part`,
-  },
   plan: { part: sql`u.plan`, rows: KEYS_IN_USE, id: sql`u.part`, name: sql`u.part`, customer: sql`null` },
 };
 

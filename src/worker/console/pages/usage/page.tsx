@@ -7,7 +7,7 @@ import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
 import { counted, formatNumber, planName } from "../../../text/format.ts";
 import { AsOf, closenessColumns, figureColumns, UsageChart } from "../../kit/chart.tsx";
-import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
 import { type Column, Customer, Table, Time } from "../../kit/ui.tsx";
@@ -18,8 +18,6 @@ const MAX_HOURS = 100_000;
 export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, usageQuery);
   if (query.format === "csv") return fileOf(c, usageCalls.list, query);
-  if (query.by === "customer")
-    return c.redirect(addressOf("/console/customers", { ...c.req.query(), by: "" }));
   // A chart has every hour.
   const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
@@ -53,7 +51,7 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         />
       ) : usage.by === "plan" ? (
         <Table caption="Usage by plan" columns={planColumns(sortBy)} rows={usage.rows} empty={NONE} />
-      ) : usage.by === "customer" ? null : (
+      ) : (
         <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
       )}
       <p class="hint">
