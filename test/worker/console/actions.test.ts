@@ -522,6 +522,14 @@ describe("an address that somebody else made", () => {
     for (const query of ["done=free&effective=never", "done=free&later=never"]) {
       expect(await shown(`/console/plans?${query}`)).not.toContain("was changed");
     }
+    const links = `/console/customers/${await giveKeys("addressed", id)}/links`;
+    await post(links, { days: "1" });
+    const [, link = ""] = /(link_\w+)/.exec(await shown(links)) ?? [];
+    for (const version of [link, "That+link", ""]) {
+      expect(await shown(`${links}?done=revoked&version=${version}`)).not.toContain("no longer");
+    }
+    const revoked = await post(`${links}/${link}/revoke`);
+    expect(await shown(revoked.headers.get("Location") ?? "")).toContain(`${link} can no longer be used.`);
     expect(await shown("/console/keys?mail+the+token=x")).not.toContain("mail");
   });
 

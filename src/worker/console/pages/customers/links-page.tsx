@@ -43,13 +43,16 @@ async function showLinks(c: LinksContext, failure?: Failure) {
   const customer = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
   const { links } = await ask(c, linkCalls.list, { customer: customer.id, limit: SHOWN });
   const mayWrite = c.var.mayOnlyRead !== true;
+  const { version: revoked = "" } = c.req.query();
   return page(
     c,
     { title: `Links of ${customer.name}`, status: failure?.status ?? 200 },
     <>
-      {isDone(c, "revoked", { version: c.req.query("version") ?? "" }) && (
-        <Notice kind="good">The link is revoked.</Notice>
-      )}
+      {isDone(c, "revoked", { version: revoked }) &&
+        /^link_\w+$/.test(revoked) &&
+        !links.some(({ id }) => id === revoked) && (
+          <Notice kind="good">{revoked} can no longer be used.</Notice>
+        )}
       <p>
         With a link, <Customer of={customer} /> sees keys, use, limits and bans, and can give a key a new
         secret. Nobody has to sign in: whoever has the link can do this until it ends. With the last key all
