@@ -4,6 +4,8 @@ import { DAY_SECONDS } from "../text/time.ts";
 export const PLAN_IDS = ["free", "pro", "business", "enterprise"] as const;
 
 export const KEY_STATUSES = ["active", "disabled", "revoked"] as const;
+/** The stored statuses, and those that time and bans make of `active`. */
+export const KEY_STATES = [...KEY_STATUSES, "expired", "banned"] as const;
 
 export const KEY_SORTS = ["created", "name", "customer", "expiry", "used"] as const;
 

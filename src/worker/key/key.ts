@@ -106,3 +106,8 @@ export function randomDigits(length: number, randomBytes: RandomBytes): string {
   }
   return digits;
 }
+
+/** Whether requests of a key with this status are counted, and not a 401. */
+export function isUsable(status: string): boolean {
+  return status === "active" || status === "banned";
+}

@@ -14,7 +14,7 @@ import { AsOf, UsageChart } from "../console/kit/chart.tsx";
 import { ask, formOf } from "../console/kit/forms.ts";
 import { barePage, type ConsoleContext } from "../console/kit/page.tsx";
 import { Badge, Definitions, Field, Gauge, Notice, ShownOnce, Submit, Time } from "../console/kit/ui.tsx";
-import { isKeyId } from "../key/key.ts";
+import { isKeyId, isUsable } from "../key/key.ts";
 import { invalidRequest, notFound } from "../platform/errors.ts";
 import { counted, formatNumber, formatPercent } from "../text/format.ts";
 import { rfc3339 } from "../text/time.ts";
@@ -141,9 +141,7 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
       {whyRefused.map((sentence) => (
         <p>{sentence}</p>
       ))}
-      {(key.status === "active" || key.status === "banned") && (
-        <RotateForm id={key.id} version={key.version} />
-      )}
+      {isUsable(key.status) && <RotateForm id={key.id} version={key.version} />}
     </section>
   );
 }

@@ -222,6 +222,7 @@ describe("the usage of a range", () => {
           keyId: few.id,
           keyName: "test",
           customer: null,
+          status: "active",
           plan: "business",
           limits: { requestsPerMinute: 1_000, requestsPerDay: 100 },
           percent: 7.5,

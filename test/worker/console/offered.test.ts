@@ -1,7 +1,7 @@
 /** What a page offers can be done: each action of a key, in each state of the key. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { addSecret, createKey } from "../../support/factories.ts";
+import { addSecret, createKey, giveKeys } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt } from "../../support/worker.ts";
 import { browserWith, formOn } from "./browser.ts";
 
@@ -18,6 +18,7 @@ const STATES = {
   banned: `banned_until = ${NOW + 60}, ban_reason = 'abuse'`,
   disabled: "status = 'disabled'",
   "disabled and at its limit": "status = 'disabled'",
+  "expiring soon": `expires_at = ${NOW + 86_400}`,
   expired: `expires_at = ${NOW - 60}`,
   "expired and at its limit": `expires_at = ${NOW - 60}`,
   revoked: "status = 'revoked'",
@@ -54,3 +55,42 @@ describe("each action that the page of a key offers", () => {
     }
   });
 });
+
+it("the overview and the pages of customers offer of a key only what its own page offers", async ({
+  expect,
+}) => {
+  const { get } = await browserWith(env.ADMIN_TOKEN);
+  const actionsOn = async (path: string) => (await (await get(path)).text()).match(ACTION) ?? [];
+  await env.DB.exec("delete from limiters; delete from usage"); // the overview shows ten keys
+  const offered = new Map<string, readonly string[]>();
+  for (const [state, set] of Object.entries(STATES)) {
+    const path = await keyThatIs(state, set);
+    const customer = await giveKeys(`customer of ${path}`, idIn(path));
+    await useMostOfEachDay(idIn(path), customer);
+    offered.set(path, await actionsOn(`/console/customers/${customer}`));
+  }
+  const onOverview = await actionsOn("/console");
+  const found: string[] = [];
+  for (const [path, onCustomer] of offered) {
+    const ofKey = [...onCustomer, ...onOverview].filter((link) => link.startsWith(path));
+    expect(await actionsOn(path)).toEqual(expect.arrayContaining(ofKey));
+    found.push(...ofKey.map((link) => link.slice(path.length)));
+  }
+  expect(new Set(found)).toEqual(new Set(["/edit", "/limit"]));
+});
+
+const ACTION = /\/console\/keys\/key_\w+\/\w+(?=")/g;
+
+function idIn(path: string): string {
+  return path.slice("/console/keys/".length);
+}
+
+async function useMostOfEachDay(id: string, customer: string): Promise<void> {
+  const insert = env.DB.prepare(
+    "insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours) values (?, ?, ?, 'pro', 9000, 0, 0, 10000, '[]')",
+  );
+  const midnight = NOW - 43_200;
+  await env.DB.batch(
+    Array.from({ length: 30 }, (_, i) => insert.bind(midnight - (i + 1) * 86_400, id, customer)),
+  );
+}

@@ -1,5 +1,6 @@
 /** Parts of the schemas of answers. They make the reference, and a test compares real answers with them. */
 import * as v from "valibot";
+import { KEY_STATES } from "../../db/values.ts";
 
 /** The reference shows the text beside the member. */
 export function described<Schema extends v.GenericSchema>(schema: Schema, text: string) {
@@ -10,6 +11,11 @@ export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const limitOrNull = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
 export const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
+export const keyStatus = described(
+  v.picklist(KEY_STATES),
+  "`expired` is an active key past its expiry, `banned` one with a live ban.",
+);
+export type KeyStatus = v.InferOutput<typeof keyStatus>;
 /** A customer beside a key, a ban or a sum. */
 export const shownCustomer = v.strictObject({
   id: v.string(),

@@ -3,13 +3,14 @@ import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
 import { isKeyId, isSecretId } from "../../key/key.ts";
+import { statusAt } from "../../key/status-sql.ts";
 import { foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
 import type { Figures } from "../usage/sql.ts";
 import { admittedOn } from "../usage/sql.ts";
 import type { KeyView, keyQuery } from "./schema.ts";
-import { findKeys, statusAt } from "./sql.ts";
+import { findKeys } from "./sql.ts";
 
 type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format" | "days">;
 

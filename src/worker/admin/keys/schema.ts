@@ -3,7 +3,7 @@ import * as v from "valibot";
 import {
   BAN_CAUSES,
   KEY_SORTS,
-  KEY_STATUSES,
+  KEY_STATES,
   LOCATIONS,
   MAX_TEMPORARY_LIMIT_DAYS,
   PLAN_IDS,
@@ -15,6 +15,7 @@ import {
   dateTime,
   described,
   effective,
+  keyStatus,
   limitOrNull,
   limitsInForce,
   next,
@@ -36,9 +37,6 @@ import {
 import { longText, shortText, soughtText } from "../http/text-schemas.ts";
 import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
 import { asOf, timeUsage } from "../usage/schema.ts";
-
-/** The stored statuses, and those that time and bans make of `active`. */
-export const KEY_STATES = [...KEY_STATUSES, "expired", "banned"] as const;
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
@@ -203,10 +201,7 @@ export const keyView = v.strictObject({
   customer: v.nullable(shownCustomer),
   note: v.nullable(v.string()),
   plan: v.string(),
-  status: described(
-    v.picklist(KEY_STATES),
-    "`expired` is an active key past its expiry, `banned` one with a live ban.",
-  ),
+  status: keyStatus,
   bannedUntil: described(
     v.nullable(dateTime),
     "The end of the live ban that ends last. Null: no ban is live.",

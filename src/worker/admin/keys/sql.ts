@@ -5,6 +5,7 @@ import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
 import { limitsSqlAt, temporaryUntilAt } from "../../key/limits-sql.ts";
+import { isOfKeyAndLive, statusAt } from "../../key/status-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { type Kind, requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
@@ -79,18 +80,6 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
           'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)}) order by created_at, hint)
         from (select * from key_secrets where key_id = k.id order by expires_at is null desc, expires_at desc limit ${MAX_SECRETS_SHOWN})) as secrets
     from ${keys} cross join plans p on p.id = k.plan left join customers c on c.id = k.customer_id`;
-}
-
-export function statusAt(nowSeconds: number): SQL {
-  return sql`case
-    when k.status <> 'active' then k.status
-    when k.expires_at <= ${nowSeconds} then 'expired'
-    when exists (select 1 from bans where ${isOfKeyAndLive(nowSeconds)}) then 'banned'
-    else 'active' end`;
-}
-
-function isOfKeyAndLive(nowSeconds: number): SQL {
-  return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
 }
 
 function toKeyView(row: KeyRow): KeyView {

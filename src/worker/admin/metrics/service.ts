@@ -1,11 +1,10 @@
 /** The figures of the service for Prometheus. Few series, and no name of a person. */
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { BAN_CAUSES, PLAN_IDS } from "../../db/values.ts";
+import { BAN_CAUSES, KEY_STATES, PLAN_IDS } from "../../db/values.ts";
 import { healthOf } from "../../key/health.ts";
 import { DAY_SECONDS, nowSeconds, toUnixSeconds } from "../../text/time.ts";
 import { receiverOf } from "../alerts/receiver.ts";
-import { KEY_STATES } from "../keys/schema.ts";
 import { countedUntil } from "../usage/service.ts";
 import { type Figures, GROUPS, listGroups } from "../usage/sql.ts";
 import { type Family, openMetrics } from "./open-metrics.ts";

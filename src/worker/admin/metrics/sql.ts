@@ -2,8 +2,8 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { bans } from "../../db/schema.ts";
+import { statusAt } from "../../key/status-sql.ts";
 import { isLive } from "../bans/sql.ts";
-import { statusAt } from "../keys/sql.ts";
 
 type Count = { readonly label: string; readonly count: number };
 

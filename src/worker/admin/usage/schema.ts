@@ -1,7 +1,15 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
 import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
-import { count, dateTime, described, limitsInForce, next, shownCustomer } from "../http/answer-schemas.ts";
+import {
+  count,
+  dateTime,
+  described,
+  keyStatus,
+  limitsInForce,
+  next,
+  shownCustomer,
+} from "../http/answer-schemas.ts";
 import { format, keyId, MAX_PAGE_SIZE, oneOf, queryNumber, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
@@ -61,6 +69,7 @@ const keyUsage = v.strictObject({
   keyId: v.string(),
   keyName: v.string(),
   customer: v.nullable(shownCustomer),
+  status: keyStatus,
   plan: v.string(),
   limits: limitsInForce,
   percent: described(
@@ -76,7 +85,13 @@ export const usageOfKeys = v.strictObject({
   keyCount: described(count, "Keys that were in use."),
   nearest: described(
     v.nullable(
-      v.strictObject({ keyId: v.string(), keyName: v.string(), plan: v.string(), limits: limitsInForce }),
+      v.strictObject({
+        keyId: v.string(),
+        keyName: v.string(),
+        status: keyStatus,
+        plan: v.string(),
+        limits: limitsInForce,
+      }),
     ),
     "The key that comes closest to its limit. The percentages are its own. Null: no key was in use.",
   ),

@@ -183,6 +183,7 @@ function toKeyUsageView(row: GroupRow): KeyUsageView {
     keyId: row.id,
     keyName: row.keyName,
     customer: row.customer,
+    status: row.status,
     plan: row.plan,
     limits: { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay },
     percent: row.percent,
@@ -192,11 +193,11 @@ function toKeyUsageView(row: GroupRow): KeyUsageView {
 }
 
 export function toUsageOfKeys(row: Omit<GroupRow, "customer">): v.InferOutput<typeof usageOfKeys> {
-  const { keyCount, nearKey, keyName, plan, perMinute, perDay } = row;
+  const { keyCount, nearKey, keyName, status, plan, perMinute, perDay } = row;
   const limits = { requestsPerMinute: perMinute, requestsPerDay: perDay };
   return {
     keyCount,
-    nearest: nearKey === null ? null : { keyId: nearKey, keyName, plan, limits },
+    nearest: nearKey === null ? null : { keyId: nearKey, keyName, status, plan, limits },
     ...closenessOf(row),
     ...figuresOf(row),
   };

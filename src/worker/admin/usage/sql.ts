@@ -5,9 +5,10 @@ import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { limitsSqlAt } from "../../key/limits-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
+import { statusAt } from "../../key/status-sql.ts";
 import { HOUR_SQL } from "../../key/usage-day.ts";
 import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
-import type { ShownCustomer } from "../http/answer-schemas.ts";
+import type { KeyStatus, ShownCustomer } from "../http/answer-schemas.ts";
 import type { Position } from "../http/cursor.ts";
 
 export type Figures = {
@@ -123,6 +124,7 @@ export type GroupRow = Figures &
     readonly keyName: string;
     /** The customer of the group, or of the key. */
     readonly customer: ShownCustomer | null;
+    readonly status: KeyStatus;
     /** The plan of that key. */
     readonly plan: string;
     readonly perMinute: number;
@@ -175,7 +177,8 @@ export async function listGroups(
     : sql`true`;
   const percent = sql`100.0 * u.admitted / u.limit_per_day`;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
-  const { perMinute, perDay } = limitsSqlAt(nowSeconds());
+  const now = nowSeconds();
+  const { perMinute, perDay } = limitsSqlAt(now);
   type Row = Omit<GroupRow, "customer"> & { readonly customer: string; readonly total: string };
   const rows = await db.all<Row>(sql`
     with by_key as materialized (
@@ -193,7 +196,7 @@ export async function listGroups(
       from ${from} group by 1),
     page as materialized (
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
-    select total, page.*, peak as peakPercent, k.name as keyName, ${CUSTOMER_JSON} as customer, k.plan,
+    select total, page.*, peak as peakPercent, k.name as keyName, ${CUSTOMER_JSON} as customer, ${statusAt(now)} as status, k.plan,
       ${perMinute} as perMinute, ${perDay} as perDay, (
       select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
         select ${percent} as percent from usage u

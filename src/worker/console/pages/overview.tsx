@@ -13,6 +13,7 @@ import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
 import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
+import { isUsable } from "../../key/key.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
 import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
@@ -145,8 +146,8 @@ function banNeed(ban: ListedBan, mayOnlyRead: boolean | undefined): Need {
   return needOf("bad", says, !mayOnlyRead && <LiftForm ban={ban} />);
 }
 
-function nearNeed({ keyId, keyName, customer, percent, limits }: KeyUsageView): Need | undefined {
-  if (percent < NEAR_LIMIT_PERCENT) return undefined;
+function nearNeed({ keyId, keyName, customer, status, percent, limits }: KeyUsageView): Need | undefined {
+  if (percent < NEAR_LIMIT_PERCENT || !isUsable(status)) return undefined;
   const isReached = percent >= 100;
   const says = (
     <>

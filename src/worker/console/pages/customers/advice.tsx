@@ -5,11 +5,12 @@ import type { ShownCustomer } from "../../../admin/http/answer-schemas.ts";
 import type { KeyView } from "../../../admin/keys/schema.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
+import { isUsable } from "../../../key/key.ts";
 import { formatNumber, planName } from "../../../text/format.ts";
 import { Customer } from "../../kit/ui.tsx";
 
 /** A customer's key that comes closest to its limit of the day. */
-type Near = Pick<KeyUsageView, "keyId" | "keyName" | "plan" | "limits" | "daysNear"> & {
+type Near = Pick<KeyUsageView, "keyId" | "keyName" | "status" | "plan" | "limits" | "daysNear"> & {
   readonly customer: ShownCustomer;
 };
 
@@ -20,18 +21,18 @@ type Advice = { readonly says: Child; readonly helps: Child };
  * key that has a limit of its own. With `keys`, those of the customer, no plan is offered that the customer has.
  */
 export function adviceTo(
-  { customer, keyId, keyName, plan, limits, daysNear }: Near,
+  { customer, keyId, keyName, status, plan, limits, daysNear }: Near,
   days: number,
   plans: readonly PlanView[],
   keys: readonly KeyView[] = [],
 ): Advice | undefined {
-  if (days < 7 || 2 * daysNear <= days) return undefined;
+  if (!isUsable(status) || days < 7 || 2 * daysNear <= days) return undefined;
   const perDay = limits.requestsPerDay;
   const isOfPlan = plans.some(({ id, requestsPerDay }) => id === plan && requestsPerDay === perDay);
   const [next] = plans
     .filter(({ requestsPerDay }) => isOfPlan && requestsPerDay !== null && requestsPerDay > perDay)
     .toSorted((a, b) => (a.requestsPerDay ?? 0) - (b.requestsPerDay ?? 0));
-  const onNext = keys.find(({ plan: each, status }) => each === next?.id && status === "active");
+  const onNext = keys.find(({ plan: each, status }) => each === next?.id && isUsable(status));
   return {
     says: (
       <>

@@ -2,6 +2,7 @@
 import type { Child } from "hono/jsx";
 import type { KeyView, LiveUsage } from "../../../admin/keys/schema.ts";
 import { endOfKey, STRIKES_REASON } from "../../../admin/says.ts";
+import { isUsable } from "../../../key/key.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS } from "../../../text/time.ts";
 import { docsUrl } from "../../kit/page.tsx";
@@ -94,7 +95,7 @@ function limitProblems({ status }: KeyView, live: LiveUsage | null): Problem[] {
     );
     return [{ kind: "warn", says }];
   }
-  if (status !== "active" && status !== "banned") return [];
+  if (!isUsable(status)) return [];
   return (["day", "minute"] as const).flatMap((name) => {
     const { limit, remaining, resetsAt } = live[name];
     if (remaining > 0) return [];
