@@ -56,6 +56,19 @@ describe("each action that the page of a key offers", () => {
   });
 });
 
+it("a link is offered for a customer who can have one", async ({ expect }) => {
+  const { get, post } = await browserWith(env.ADMIN_TOKEN);
+  for (const [status, made] of [
+    ["disabled", 200],
+    ["revoked", 409],
+  ] as const) {
+    const path = await keyThatIs(status, `status = '${status}'`);
+    const links = `/console/customers/${await giveKeys(`links of ${path}`, idIn(path))}/links`;
+    expect((await (await get(links)).text()).includes("Make a link"), status).toBe(made === 200);
+    expect((await post(links, { days: "1" })).status, status).toBe(made);
+  }
+});
+
 it("the overview and the pages of customers offer of a key only what its own page offers", async ({
   expect,
 }) => {

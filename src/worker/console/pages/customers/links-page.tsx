@@ -58,7 +58,8 @@ async function showLinks(c: LinksContext, failure?: Failure) {
         secret. Nobody has to sign in: whoever has the link can do this until it ends. With the last key all
         links end.
       </p>
-      {mayWrite && (
+      {customer.keys === 0 && <p>This customer has no key to show.</p>}
+      {mayWrite && (customer.keys > 0 || failure) && (
         <form method="post" class="panel">
           <FailureNotice failure={failure} />
           <Field
