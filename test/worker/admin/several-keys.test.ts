@@ -122,11 +122,17 @@ describe("several keys", () => {
 
   it("are told of a dry run, which changes nothing", async ({ expect }) => {
     const [key, other] = await keysOf("dry", 2);
-    await operator("PATCH", `/keys/${other?.id}`, { disabled: true });
+    await operator("PATCH", `/keys/${key?.id}`, { requestsPerDay: 7 });
+    await operator("PATCH", `/keys/${other?.id}`, { plan: "pro" });
+    if (key) await statusOf(key);
+    await operator("GET", `/keys/${key?.id}/usage`); // its limiter reports
     const before = await everythingStored();
-    const { body } = await change("disable?dry-run", { customer: "dry" });
+    const { body } = await change("plan?dry-run", { customer: "dry", plan: "pro" });
+    const shown = { admittedToday: 1, lastUsedDay: "2035-01-01", effective: null };
     expect(body).toMatchObject({
-      changed: [{ id: key?.id, was: "active", effective: null }],
+      changed: [
+        { id: key?.id, was: "free", limits: { requestsPerMinute: 300, requestsPerDay: 7 }, ...shown },
+      ],
       unchanged: [{ id: other?.id }],
     });
     expect(await everythingStored()).toEqual(before);

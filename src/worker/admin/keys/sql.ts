@@ -18,11 +18,24 @@ export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 /** Reads the keys with these ids, in the order of the ids. An id that no key has is left out. */
 export async function findKeys(db: Database, ids: readonly string[], nowSeconds: number): Promise<KeyView[]> {
   if (ids.length === 0) return [];
-  const listed = sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
-  const rows = await db.all<KeyRow>(selectKeysFrom(listed, nowSeconds));
+  const rows = await db.all<KeyRow>(selectKeysFrom(listed(ids), nowSeconds));
   // Sorted here, as SQLite would count a sorter's rows as read.
   const position = new Map(ids.map((id, index) => [id, index]));
   return rows.map(toKeyView).sort((a, b) => (position.get(a.id) ?? 0) - (position.get(b.id) ?? 0));
+}
+
+function listed(ids: readonly string[]): SQL {
+  return sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
+}
+
+export type KeyUse = Pick<KeyRow, "id" | "name" | "limits" | "admittedToday" | "lastUsedDay">;
+
+/** Reads the use of these keys, and their limits: those with this plan, if one is given. */
+export function selectUse(ids: readonly string[], nowSeconds: number, plan: string | null): SQL {
+  return sql`
+    select k.id, k.name, ${limitsJsonAt(nowSeconds)} as limits, ${admittedTodayAt(nowSeconds)} as admittedToday,
+      ${LAST_USED_DAY} as lastUsedDay
+    from ${listed(ids)} cross join plans p on p.id = coalesce(${plan}, k.plan)`;
 }
 
 export async function requireKey(db: Database, id: string): Promise<KeyView> {
@@ -64,18 +77,27 @@ function temporaryLimitsUntil(end: SQL): SQL {
     'requestsPerDay', temporary_requests_per_day, 'until', ${rfc3339Sql(end)}))`;
 }
 
-function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
+const LAST_USED_DAY = sql`date((select max(day) from usage where key_id = k.id), 'unixepoch')`;
+
+function admittedTodayAt(nowSeconds: number): SQL {
+  return admittedOn(nowSeconds - (nowSeconds % DAY_SECONDS));
+}
+
+function limitsJsonAt(nowSeconds: number): SQL {
   const { perMinute, perDay } = limitsSqlAt(nowSeconds);
+  return sql`json_object('requestsPerMinute', ${perMinute}, 'requestsPerDay', ${perDay})`;
+}
+
+function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
   return sql`
     select k.id, k.name, ${CUSTOMER_JSON} as customer, k.note, k.plan, ${statusAt(nowSeconds)} as status,
       ${rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`)} as bannedUntil,
-      json_object('requestsPerMinute', ${perMinute}, 'requestsPerDay', ${perDay}) as limits,
+      ${limitsJsonAt(nowSeconds)} as limits,
       k.requests_per_minute as requestsPerMinute, k.requests_per_day as requestsPerDay,
       ${temporaryLimitsUntil(temporaryUntilAt(nowSeconds))} as temporaryLimits, ${MAY_CANCEL} as mayCancel,
       ${rfc3339Sql(sql`k.expires_at`)} as expiresAt, ${rfc3339Sql(sql`k.created_at`)} as createdAt, k.location,
       ${rfc3339Sql(sql`k.first_used_at`)} as firstUsedAt,
-      ${admittedOn(nowSeconds - (nowSeconds % DAY_SECONDS))} as admittedToday,
-      date((select max(day) from usage where key_id = k.id), 'unixepoch') as lastUsedDay, k.version,
+      ${admittedTodayAt(nowSeconds)} as admittedToday, ${LAST_USED_DAY} as lastUsedDay, k.version,
       (select json_group_array(json_object('id', substr(hash, 1, ${SECRET_ID_CHARS}), 'hint', hint,
           'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)}) order by created_at, hint)
         from (select * from key_secrets where key_id = k.id order by expires_at is null desc, expires_at desc limit ${MAX_SECRETS_SHOWN})) as secrets

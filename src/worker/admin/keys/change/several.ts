@@ -10,7 +10,7 @@ import type { dryRun } from "../../http/schemas.ts";
 import { MAX_KEYS_AT_ONCE, refreshEachAtOnce } from "../../refresh-limiters.ts";
 import { saysOf } from "../../says.ts";
 import type { ChangedKeys, keySelection } from "../schema.ts";
-import { KEYS } from "../sql.ts";
+import { KEYS, type KeyUse, selectUse } from "../sql.ts";
 
 type Selection = v.InferOutput<typeof keySelection>;
 export type SeveralInput<Body extends Selection> = Pick<
@@ -22,14 +22,16 @@ export type SeveralInput<Body extends Selection> = Pick<
 export async function changeSeveral(
   { env, author, body, query }: SeveralInput<Selection>,
   change: ChangeOfRows,
+  plan: string | null = null,
 ): Promise<ChangedKeys> {
-  const ids = await chosenIds(openDatabase(env.DB), body);
+  const db = openDatabase(env.DB);
+  const ids = await chosenIds(db, body);
   const isDryRun = query["dry-run"];
-  const { changed, kept } = await makeEach(
+  const { changed, kept, viewed } = await makeEach(
     { env, author, isDryRun },
     KEYS,
     ids.map((object) => ({ object })),
-    { ...change, batch: author.requestId },
+    { ...change, batch: author.requestId, view: selectUse(ids, author.at, plan) },
   );
   const changedIds = changed.map(({ object }) => object);
   const effectOf = isDryRun ? () => null : await refreshEachAtOnce(env, changedIds);
@@ -37,11 +39,15 @@ export async function changeSeveral(
     const says = saysOf({ call: change.call, ...each });
     return { title: each.title, says, effective: effectOf(each.object) };
   });
+  const wasOf = new Map(changed.map(({ object, before }) => [object, String(before.status ?? before.plan)]));
   const left = sentencesOf(kept.map(({ title, reason: says }) => ({ title, says })));
   return {
-    changed: changed.map(({ object: id, title: name, before }) => ({
-      ...{ id, name, was: String(before.status ?? before.plan), effective: effectOf(id) },
-    })),
+    changed: (viewed as KeyUse[]).flatMap(({ id, limits, ...use }) => {
+      const was = wasOf.get(id);
+      return was === undefined
+        ? []
+        : [{ id, was, limits: JSON.parse(limits), ...use, effective: effectOf(id) }];
+    }),
     unchanged: kept.map(({ object: id, title: name, reason }) => ({ id, name, reason })),
     says: [...sentencesOf(said, isDryRun), ...left.map((line) => `Unchanged: ${line}`)].join("\n"),
   };

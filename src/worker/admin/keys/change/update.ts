@@ -98,8 +98,9 @@ export function enableKeys(input: SeveralInput<Selection>): Promise<ChangedKeys>
 
 export function setPlanOfKeys(input: SeveralInput<v.InferOutput<typeof planOfKeys>>): Promise<ChangedKeys> {
   const { plan } = input.body;
-  return changeSeveral(input, {
+  const change = {
     ...keyUpdateTo(["plan"], { plan }),
     keeps: sql`iif(plan = ${plan}, ${`has plan ${planName(plan)} already`}, null)`,
-  });
+  };
+  return changeSeveral(input, change, plan);
 }

@@ -6,6 +6,7 @@ import { checked } from "../../../admin/http/request-validation.ts";
 import { dryRun } from "../../../admin/http/schemas.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import { type ChangedKeys, type KeyView, keySelection, planOfKeys } from "../../../admin/keys/schema.ts";
+import { limitsInWords } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { PLAN_IDS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
@@ -17,7 +18,7 @@ import { Tick, TickAll } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
-import { Check, type Column, Lines, Notice, Table } from "../../kit/ui.tsx";
+import { Check, type Column, countColumn, Day, Lines, Notice, Table } from "../../kit/ui.tsx";
 
 type Several = {
   /** Absent: `keyCalls.plan`, which has a body of its own. */
@@ -161,9 +162,6 @@ function previewPage(
     c,
     { title },
     <div class="panel">
-      {unchanged.length > 0 && (
-        <p>{counted(unchanged.length, "key")} would stay as before. The reasons are below.</p>
-      )}
       {isRevocation && changed.length > 0 && (
         <p>Every request with these keys is a 401 from now on. This cannot be undone.</p>
       )}
@@ -195,28 +193,15 @@ function previewPage(
           { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
           { name: "Now", isClear: true, cell: ({ was }) => (toPlan ? planName(was) : was) },
           { name: "Then", isClear: true, cell: () => `→ ${toPlan ?? done}` },
+          { name: "Limits", cell: ({ limits }) => limitsInWords(limits) },
+          countColumn("Today", ({ admittedToday }: ChangedKeys["changed"][number]) => admittedToday),
+          { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
         ]}
         rows={changed}
         empty="No key would change."
       />
-      <Unchanged keys={unchanged} />
+      <Lines text={unchanged.map(({ name, reason }) => `Unchanged: ${name} ${reason}.`).join("\n")} />
     </div>,
-  );
-}
-
-function Unchanged({ keys }: { readonly keys: ChangedKeys["unchanged"] }) {
-  if (keys.length === 0) return null;
-  return (
-    <>
-      <p>Unchanged:</p>
-      <ul>
-        {keys.map(({ id, name, reason }) => (
-          <li>
-            <a href={`/console/keys/${id}`}>{name}</a> {reason}.
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }
 
