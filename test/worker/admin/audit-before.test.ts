@@ -25,29 +25,8 @@ async function entriesOf(object: string): Promise<Entry[]> {
   return (body.audit as Entry[]).reverse(); // the body of this route
 }
 
-/** Sends the changes all at once, from several isolates. Returns how many were made. */
-async function changeAtOnce(path: string, changes: readonly Members[]): Promise<number> {
-  const answers = await Promise.all(
-    changes.map((change, i) => (operators[i % operators.length] ?? operator)("PATCH", path, change)),
-  );
-  return answers.filter(({ status }) => status === 200).length;
-}
-
-/** The members whose `before` the earlier entry did not leave, and the members at the end. */
-function follow(entries: readonly Entry[], initial: Members): { wrong: unknown[]; last: Members } {
-  const now = { ...initial };
-  const wrong = entries.flatMap(({ before, after }) =>
-    Object.entries(after).flatMap(([name, value]) => {
-      const replaced = now[name];
-      now[name] = value;
-      return before !== null && before[name] === replaced ? [] : [{ name, before, replaced }];
-    }),
-  );
-  return { wrong, last: now };
-}
-
-describe("changes at the same time form a chain in the audit log", () => {
-  it("of a key", async ({ expect }) => {
+describe("changes at the same time", () => {
+  it("form a chain in the audit log", async ({ expect }) => {
     const { id } = await createKey({ plan: "pro" });
     const changes = Array.from(
       { length: CHANGES },
@@ -59,55 +38,21 @@ describe("changes at the same time form a chain in the audit log", () => {
           { plan: i % 8 === 3 ? "free" : "pro", customer: `customer ${i}` },
         ][i % 4] as Members,
     );
-    expect(await changeAtOnce(`/keys/${id}`, changes)).toBe(CHANGES);
+    const isolate = (i: number) => operators[i % operators.length] ?? operator;
+    await Promise.all(changes.map((change, i) => isolate(i)("PATCH", `/keys/${id}`, change)));
     await operator("DELETE", `/keys/${id}`);
-    const initial = {
+    const last: Members = {
       ...{ name: "test", plan: "pro", requestsPerMinute: null, requestsPerDay: null, status: "active" },
       ...{ note: null, customer: null, expiresAt: null },
     };
     const entries = await entriesOf(id);
-    const { wrong, last } = follow(entries, initial);
-    expect(wrong).toEqual([]);
     expect(entries).toHaveLength(CHANGES + 1);
+    for (const { before, after } of entries) {
+      expect(before).toEqual(Object.fromEntries(Object.keys(after).map((name) => [name, last[name]])));
+      Object.assign(last, after);
+    }
     const { customer, ...key } = (await operator("GET", `/keys/${id}`)).body;
     expect({ ...key, customer: Object(customer).id }).toMatchObject(last);
-  });
-
-  it("of a plan", async ({ expect }) => {
-    const initial = { requestsPerMinute: 10, requestsPerDay: 500 };
-    await operator("PATCH", "/plans/business", initial);
-    const known = (await entriesOf("business")).length;
-    const changes = Array.from({ length: CHANGES }, (_, i) =>
-      i % 2 === 0 ? { requestsPerMinute: 20 + i } : { requestsPerDay: 1_000 + i, requestsPerMinute: 20 + i },
-    );
-    expect(await changeAtOnce("/plans/business", changes)).toBe(CHANGES);
-    const entries = (await entriesOf("business")).slice(known);
-    const { wrong, last } = follow(entries, initial);
-    expect(wrong).toEqual([]);
-    expect(entries).toHaveLength(CHANGES);
-    expect((await operator("GET", "/plans")).body.plans).toContainEqual(expect.objectContaining(last));
-  });
-
-  it("of an order", async ({ expect }) => {
-    const id = newOrderId();
-    await insertOrders({ id });
-    const changes = Array.from(
-      { length: CHANGES },
-      (_, i) =>
-        [
-          { quantity: i, complete: [true, false, null][i % 3] },
-          { status: ["pending", "processing", "shipped"][i % 3], allowBackwards: true },
-          { shipDate: `2026-11-21T10:00:${10 + i}Z` },
-        ][i % 3] as Members,
-    );
-    expect(await changeAtOnce(`/orders/${id}`, changes)).toBe(CHANGES);
-    const entries = await entriesOf(id);
-    const initial = { quantity: null, complete: null, status: "pending", shipDate: null };
-    const { wrong, last } = follow(entries, initial);
-    expect(wrong).toEqual([]);
-    expect(entries).toHaveLength(CHANGES);
-    const stored = { quantity: null, complete: null, shipDate: null };
-    expect({ ...stored, ...(await operator("GET", `/orders/${id}`)).body }).toMatchObject(last);
   });
 });
 
