@@ -17,13 +17,12 @@ import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
+import { ActionForm, ActionLinks, offeredOf, sendAction } from "../../kit/actions.tsx";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
-import { answerForm, type Failure } from "../../kit/failure.tsx";
-import { addressOf, ask, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, isDone } from "../../kit/forms.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { previewOf } from "../../kit/preview.tsx";
 import {
   Badge,
   type Column,
@@ -42,7 +41,7 @@ import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BAN_COLUMNS } from "../bans/columns.tsx";
 import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
-import { CUSTOMER_ACTIONS, CustomerForm, CustomerLinks, knownCustomers } from "./customer-actions.tsx";
+import { CUSTOMER_ACTIONS, knownCustomers } from "./customer-actions.tsx";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;
@@ -56,35 +55,35 @@ type CustomerContext = Context<AppEnv, "/:id/:action?">;
 
 export const customerPages = new Hono<AppEnv>()
   .get("/:id", (c) => showCustomer(c))
-  .post("/:id", (c: CustomerContext) => changeTicked(c, showCustomer));
+  .post("/:id", (c: CustomerContext) => changeTicked(c, showCustomer))
+  .get("/:id/:action", (c) => {
+    requireWriter(c.var);
+    return showCustomer(c);
+  });
 
-for (const [name, { call }] of Object.entries(CUSTOMER_ACTIONS)) {
-  const again = (c: CustomerContext, failure: Failure) => showCustomer(c, { failure });
-  customerPages
-    .get(`/:id/${name}`, (c: CustomerContext) => {
-      requireWriter(c.var);
-      return showCustomer(c, {}, name);
-    })
-    .post(`/:id/${name}`, (c: CustomerContext) =>
-      answerForm(c, name, again, async (typed) => {
-        const id = c.req.param("id");
-        const preview = await previewOf(c, call, typed, { id });
-        if (preview !== undefined) return preview;
-        const made = Object(await sendForm(c, call, typed, { id }));
-        const left: CustomerView = made.into ?? made; // a merge answers with the customer that is left
+for (const [name, action] of Object.entries(CUSTOMER_ACTIONS)) {
+  customerPages.post(`/:id/${name}`, (c: CustomerContext) =>
+    sendAction(
+      c,
+      name,
+      action,
+      (_, failure) => showCustomer(c, { failure }),
+      (made) => {
+        const left = "into" in made ? made.into : made; // a merge answers with the customer that is left
         return c.redirect(doneAddress(customerAddress(left.id), name, left), 303);
-      }),
-    );
+      },
+    ),
+  );
 }
 
-async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}, form?: string) {
+async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
   const found = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
   const { id, email, note, erasedAt } = found;
   const since = { customer: id, from: `${DAYS - 1}d` };
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
   const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
-  const open = failure?.action ?? form;
+  const open = failure?.action ?? c.req.param("action");
   const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names] =
     await Promise.all([
       asked.then(() => ask(c, keyCalls.list, listed)),
@@ -101,6 +100,9 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   const mostUsed = usage.rows.toSorted((a, b) => b.admitted - a.admitted).slice(0, MAX_KEYS_DRAWN);
   const drawn = await Promise.all(mostUsed.map((row) => daysOfKey(c, { ...since, key: row.keyId }, row)));
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
+  const shown = { customer: found, names };
+  const address = customerAddress(id);
+  const actions = { shown, actions: offeredOf(CUSTOMER_ACTIONS, shown), address, version: found.version };
   const mayChange = !c.var.mayOnlyRead && erasedAt === null;
   const mayChangeKeys = mayChange && keys.some(({ status }) => status !== "revoked");
   const columns = keyColumns(used);
@@ -121,17 +123,17 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
         <>
           {erasedAt !== null && <Badge status="erased" />}
           {mayChange && <CreateKey href={addressOf("/console/keys/new", { customer: found.name })} />}
-          <LinkButton href={`${customerAddress(id)}/links`}>Links</LinkButton>
+          <LinkButton href={`${address}/links`}>Links</LinkButton>
           <LinkButton href={addressOf("/console/usage", { customer: id, from: daysBefore(DAYS - 1) })}>
             Usage
           </LinkButton>
-          {mayChange && <CustomerLinks id={id} open={open} />}
+          {mayChange && <ActionLinks of={actions} open={open} />}
         </>
       ),
     },
     <>
       <CustomerDone c={c} customer={found} entries={audit} />
-      <CustomerForm customer={found} open={open} names={names} failure={failure} />
+      <ActionForm of={actions} open={open} failure={failure} />
       <SeveralDone made={made} />
       <Definitions
         facts={[

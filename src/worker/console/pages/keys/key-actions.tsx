@@ -1,21 +1,16 @@
 /** Lists what an operator can do to a key. Each action has a form and a call. */
-import type { Child } from "hono/jsx";
-import type * as v from "valibot";
 import { banRequest } from "../../../admin/bans/schema.ts";
-import type { Call } from "../../../admin/call.ts";
 import { keyBanCalls, keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
 import { type LimitName, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
 import { validOf } from "../../../admin/says.ts";
-import type { ObjectSchema } from "../../../text/check-schema.ts";
 import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
-import { type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
+import { type Actions, type Offered, offeredOf } from "../../kit/actions.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import { type FormTexts, textsOf } from "../../kit/members.ts";
-import { type Preview, PreviewPanel } from "../../kit/preview.tsx";
-import { Basis, Check, Field } from "../../kit/ui.tsx";
+import { textsOf } from "../../kit/members.ts";
+import { Check, Field } from "../../kit/ui.tsx";
 import { KeyFields } from "./key-fields.tsx";
 
 /** A key as its page shows it. */
@@ -29,22 +24,6 @@ export type ShownKey = {
 
 export type ChangedKey = { readonly version: number; readonly effective: Effective };
 
-type Action = {
-  readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, ChangedKey>;
-  readonly title: string | ((shown: ShownKey) => string);
-  /** What the button below the preview says that it does. Without it: the title, also if nothing is asked. */
-  readonly does?: (preview: Preview, shown: ShownKey) => string;
-  readonly isDangerous?: true;
-  readonly isOffered?: (shown: ShownKey) => boolean;
-  readonly form: (shown: ShownKey, texts: FormTexts, failure: Failure | undefined) => Child;
-  /** Returns the texts that the fields show at first. */
-  readonly texts?: (shown: ShownKey) => FormTexts;
-  /** The form sends only fields whose text was changed. */
-  readonly sendsChanges?: true;
-  /** The members that a form without fields sends. */
-  readonly sends?: FormTexts;
-};
-
 /** The choices of the grace, by seconds. */
 const GRACE = {
   0: "end at once",
@@ -54,8 +33,7 @@ const GRACE = {
   2592000: "stay valid for 30 days",
 };
 
-/** The last part of an action's address names it. The page shows the actions in this order. */
-export const ACTIONS: Readonly<Record<string, Action>> = {
+export const ACTIONS: Actions<ShownKey, ChangedKey> = {
   edit: {
     call: keyCalls.update,
     title: "Change key",
@@ -193,85 +171,12 @@ function endOfDays(days: number): string {
   return rfc3339(midnightAfter(nowSeconds(), days));
 }
 
-/** A GET of this address shows the form, and a POST makes the change. */
-export function addressOfAction(key: KeyView, name: string): string {
-  return `/console/keys/${key.id}/${name}`;
+export function addressOfKey(id: string): string {
+  return `/console/keys/${id}`;
 }
 
-export function titleOf(shown: ShownKey, { title }: Pick<Action, "title">): string {
-  return typeof title === "string" ? title : title(shown);
-}
-
-/** Returns the actions that the page offers. */
-export function offered(shown: ShownKey): readonly [name: string, action: Action][] {
-  if (shown.key.status === "revoked") return [];
-  return Object.entries(ACTIONS).filter(([, { isOffered }]) => isOffered?.(shown) ?? true);
-}
-
-type ActionsProps = { readonly shown: ShownKey; readonly open: string | undefined };
-
-export function ActionLinks({ shown, open }: ActionsProps) {
-  const links = offered(shown).map(([name, action]) => (
-    <a
-      href={addressOfAction(shown.key, name)}
-      class={action.isDangerous ? "button danger" : "button"}
-      aria-current={name === open ? "true" : undefined}
-    >
-      {titleOf(shown, action)}
-    </a>
-  ));
-  return (
-    <nav class="row" aria-label="Actions">
-      {links}
-    </nav>
-  );
-}
-
-type FormProps = ActionsProps & { readonly failure: Failure | undefined };
-
-/** Shows the form of the open action, and moves the focus there. */
-export function ActionForm({ shown, open, failure }: FormProps) {
-  const [name, action] = offered(shown).find(([each]) => each === open) ?? [];
-  if (name === undefined || action === undefined) return <FailureNotice failure={failure} />;
-  const { version } = shown.key;
-  const title = titleOf(shown, action);
-  const texts = action.texts?.(shown) ?? {};
-  const { preview, problems = [] } = failure ?? {};
-  const address = addressOfAction(shown.key, name);
-  const back = `/console/keys/${shown.key.id}`;
-  const isDangerous = action.isDangerous;
-  // A wrong field and the preview take the focus.
-  const isFirst = preview === undefined && problems.every(({ member }) => member === null);
-  const form = (
-    <section class="panel" aria-label={title} tabindex={-1} autofocus={isFirst}>
-      <h2>{title}</h2>
-      <FailureNotice failure={failure} />
-      <form method="post" action={address}>
-        <Basis version={version} texts={action.sendsChanges ? texts : {}} />
-        {action.form(shown, texts, failure)}
-        <FormButtons
-          failure={failure}
-          tone={isDangerous ? "danger" : "primary"}
-          back={back}
-          hasFields={action.texts !== undefined}
-        >
-          {action.does ? "Preview" : title}
-        </FormButtons>
-      </form>
-    </section>
-  );
-  if (preview === undefined) return form;
-  const button = action.does?.(preview, shown) ?? title;
-  return (
-    <div class="columns">
-      {form}
-      <PreviewPanel
-        preview={preview}
-        action={address}
-        button={button}
-        isDangerous={isDangerous}
-        back={back}
-      />
-    </div>
-  );
+export function offered(shown: ShownKey): Offered<ShownKey> {
+  const { key } = shown;
+  const actions = key.status === "revoked" ? [] : offeredOf(ACTIONS, shown);
+  return { shown, actions, address: addressOfKey(key.id), version: key.version };
 }

@@ -16,13 +16,13 @@ import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { RefusedMinuteView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
+import { ActionForm, ActionLinks, sendAction } from "../../kit/actions.tsx";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
-import { answerForm, type Failure } from "../../kit/failure.tsx";
-import { addressOf, ask, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
+import type { Failure } from "../../kit/failure.tsx";
+import { addressOf, ask, doneAddress, effectIn, isDone } from "../../kit/forms.ts";
 import { Presets } from "../../kit/list.tsx";
 import { docsUrl, page } from "../../kit/page.tsx";
-import { previewOf } from "../../kit/preview.tsx";
 import {
   Badge,
   Copy,
@@ -41,9 +41,9 @@ import { knownCustomers } from "../customers/customer-actions.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import {
   ACTIONS,
-  ActionForm,
-  ActionLinks,
+  addressOfKey,
   type ChangedKey,
+  offered,
   permanentLimit,
   type ShownKey,
 } from "./key-actions.tsx";
@@ -63,16 +63,10 @@ export const keyPages = new Hono<AppEnv>()
     return showKey(c);
   });
 
-for (const [name, { call, sends }] of Object.entries(ACTIONS)) {
+for (const [name, action] of Object.entries(ACTIONS)) {
   keyPages.post(`/:id/${name}`, (c: KeyContext) =>
-    answerForm(c, name, showKey, async (typed) => {
-      const id = c.req.param("id");
-      const sent = sends === undefined ? typed : { version: typed.version ?? "", ...sends };
-      const named = { id, partId: typed.secret ?? "" };
-      const preview = await previewOf(c, call, sent, named);
-      if (preview !== undefined) return preview;
-      const made = await sendForm(c, call, sent, named);
-      if (!hasSecret(made)) return c.redirect(doneAddress(`/console/keys/${id}`, name, made), 303);
+    sendAction(c, name, action, showKey, (made) => {
+      if (!hasSecret(made)) return c.redirect(doneAddress(addressOfKey(c.req.param("id")), name, made), 303);
       return secretPage(c, { title: "Secret rotated", made, oldSecretsEnd: lastEndOf(made.secrets) });
     }),
   );
@@ -84,7 +78,7 @@ function hasSecret(made: ChangedKey): made is v.InferOutput<typeof rotatedKey> {
 
 async function showKey(c: KeyContext, failure?: Failure) {
   const id = c.req.param("id");
-  const path = `/console/keys/${id}`;
+  const path = addressOfKey(id);
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
   const open = failure?.action ?? c.req.param("action");
@@ -107,7 +101,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       actions: (
         <>
           <Badge status={isBanned && key.status === "active" ? "banned" : key.status} />
-          {!c.var.mayOnlyRead && <ActionLinks shown={shown} open={open} />}
+          {!c.var.mayOnlyRead && <ActionLinks of={offered(shown)} open={open} />}
         </>
       ),
       status: failure?.status ?? 200,
@@ -122,7 +116,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
           mayUndo={!c.var.mayOnlyRead}
         />
       )}
-      <ActionForm shown={shown} open={open} failure={failure} />
+      <ActionForm of={offered(shown)} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
       <WhyRefused sentences={whyRefused} />
       <div class="now">

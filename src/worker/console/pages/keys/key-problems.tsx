@@ -5,9 +5,10 @@ import { endOfKey, STRIKES_REASON } from "../../../admin/says.ts";
 import { isUsable } from "../../../key/key.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { DAY_SECONDS } from "../../../text/time.ts";
+import { titleOf } from "../../kit/actions.tsx";
 import { docsUrl } from "../../kit/page.tsx";
 import { Notice, Relative, Time } from "../../kit/ui.tsx";
-import { addressOfAction, offered, type ShownKey, titleOf } from "./key-actions.tsx";
+import { offered, type ShownKey } from "./key-actions.tsx";
 
 const EXPIRES_SOON_SECONDS = 30 * DAY_SECONDS;
 
@@ -40,8 +41,9 @@ export function Problems({ shown, live, mayChange }: Props) {
 }
 
 function Remedy({ shown, name }: { readonly shown: ShownKey; readonly name: string }) {
-  const [, action] = offered(shown).find(([each]) => each === name) ?? [];
-  return action && <a href={addressOfAction(shown.key, name)}>{titleOf(shown, action)}</a>;
+  const { actions, address } = offered(shown);
+  const [, action] = actions.find(([each]) => each === name) ?? [];
+  return action && <a href={`${address}/${name}`}>{titleOf(shown, action)}</a>;
 }
 
 function statusProblems(key: KeyView): Problem[] {
