@@ -83,11 +83,18 @@ describe("the page of a key", () => {
     expect(named(await again.text(), "autofocus")).toEqual(["requestsPerMinute"]);
   });
 
-  it("offers the owners who have keys", async ({ expect }) => {
+  it("offers the customers, and says if a name is that of a new one", async ({ expect }) => {
     const customer = `Paws & Co ${newKeyId()}`;
-    const { id } = await createKey();
+    const [{ id }, other] = await Promise.all([createKey(), createKey()]);
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    await post(`/console/keys/${id}/edit`, { customer });
+    for (const [key, isNew] of [
+      [id, true],
+      [other.id, false],
+    ] as const) {
+      const { headers } = await post(`/console/keys/${key}/edit`, { customer });
+      const html = await (await get(headers.get("Location") ?? "")).text();
+      expect(html.includes("is a new customer")).toBe(isNew);
+    }
     for (const path of ["/console/keys/new", `/console/keys/${id}/edit`]) {
       const [, list = ""] = / list="([^"]*-known)"/.exec(await (await get(path)).text()) ?? [];
       expect(await (await get(path)).text()).toMatch(
@@ -307,6 +314,32 @@ describe("a change with a preview", () => {
     await createKey({ plan: "enterprise", perMinute: 1, perDay: 9 });
     expect((await post("/console/plans/enterprise", { requestsPerDay: "" })).status).toBe(200);
   });
+});
+
+it("a merge and an erasure say first what goes, and then that it is gone", async ({ expect }) => {
+  setClock(NOON - 400 * 86_400_000);
+  const operator = operatorOf(startApp());
+  const [from, into, key] = [`Ada ${newKeyId()}`, `Bo ${newKeyId()}`, newKeyId()];
+  for (const customer of [from, into]) await operator("POST", "/keys", { name: key, plan: "free", customer });
+  const { get, post } = await browserWith(env.ADMIN_TOKEN);
+  const send = async (name: string, action: string, fields = {}) => {
+    const { id } = (await operator("GET", `/customers/${name}`)).body;
+    const preview = await post(`/console/customers/${id}/${action}`, fields);
+    const html = await preview.text();
+    if (preview.status !== 200) return html;
+    const form = formOn(html, action === "merge" ? `Merge ${from} into ${into}` : `Erase ${into} for good`);
+    const { headers } = await post(form.path ?? "", form.fields);
+    return html + (await (await get(headers.get("Location") ?? "")).text());
+  };
+  expect(await send(from, "merge", { into })).toMatch(
+    /1 key of Ada .* becomes? .*Bo .*The customer is merged into this one/s,
+  );
+  expect((await operator("GET", `/customers/${from}`)).status).toBe(404);
+  expect(await send(into, "erase")).toContain("The customer has 2 keys to revoke first");
+  await operator("POST", "/keys/revoke", { customer: into });
+  const erased = await send(into, "erase");
+  expect(erased).toMatch(/Backups that were made before.*is erased/s);
+  expect(erased.split("</form>").at(-1)).not.toContain(into);
 });
 
 /** D1's clock ends the secrets, and goes on. */

@@ -92,6 +92,9 @@ describe("signing in", () => {
     expect(await (await app("/console/keys?status=banned")).text()).toContain(
       'name="to" value="/console/keys?status=banned"',
     );
+    expect(await (await app(`/console/sok_${"a".repeat(45)}`)).text()).toContain(
+      'name="to" value="/console"',
+    );
   });
 
   it("with a wrong token is a 401 without a cookie, which does not repeat the token", async ({ expect }) => {

@@ -1,4 +1,5 @@
 /** Says what the last form did. */
+import type { PropsWithChildren } from "hono/jsx";
 import type { AuditView } from "../../admin/audit/schema.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { saysOf } from "../../admin/says.ts";
@@ -16,12 +17,15 @@ type Props = {
   readonly mayUndo: boolean;
 };
 
-export function Done({ subject, version, entries, effective, mayUndo }: Props) {
+/** The children say what the entry of the object does not. */
+export function Done({ subject, version, entries, effective, mayUndo, children }: PropsWithChildren<Props>) {
   const entry = entries.find(({ id }) => String(id) === String(version));
   if (entry === undefined) return null;
   return (
     <Notice kind="good">
-      <p>{sentenceOf(subject, saysOf(entry), effective)}</p>
+      <p>
+        {sentenceOf(subject, saysOf(entry), effective)} {children}
+      </p>
       {mayUndo && <EntryUndo entry={entry} />}
     </Notice>
   );

@@ -22,7 +22,11 @@ export type ShownKey = {
   readonly customers: readonly string[];
 };
 
-export type ChangedKey = { readonly version: number; readonly effective: Effective };
+export type ChangedKey = {
+  readonly version: number;
+  readonly effective: Effective;
+  readonly customerCreated?: true | undefined;
+};
 
 /** The choices of the grace, by seconds. */
 const GRACE = {

@@ -66,7 +66,9 @@ export const keyPages = new Hono<AppEnv>()
 for (const [name, action] of Object.entries(ACTIONS)) {
   keyPages.post(`/:id/${name}`, (c: KeyContext) =>
     sendAction(c, name, action, showKey, (made) => {
-      if (!hasSecret(made)) return c.redirect(doneAddress(addressOfKey(c.req.param("id")), name, made), 303);
+      const isNew = made.customerCreated ? { customer: "new" } : {};
+      const address = doneAddress(addressOfKey(c.req.param("id")), name, made, isNew);
+      if (!hasSecret(made)) return c.redirect(address, 303);
       return secretPage(c, { title: "Secret rotated", made, oldSecretsEnd: lastEndOf(made.secrets) });
     }),
   );
@@ -114,7 +116,13 @@ async function showKey(c: KeyContext, failure?: Failure) {
           entries={changes.audit}
           effective={effectIn(c)}
           mayUndo={!c.var.mayOnlyRead}
-        />
+        >
+          {c.req.query("customer") === "new" && key.customer !== null && (
+            <>
+              <Customer of={key.customer} /> is a new customer.
+            </>
+          )}
+        </Done>
       )}
       <ActionForm of={offered(shown)} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
