@@ -90,6 +90,24 @@ describe("the migration to 2.3", () => {
     }
   });
 
+  it("gives a key the version of its last entry, unless this has members that no key has any more", ({
+    expect,
+  }) => {
+    const db = databaseOf22();
+    for (const id of ["key_1", "key_2", "key_3"]) insertKey(db, id, {});
+    const insert = db.prepare(
+      "insert into audit_log (at, request_id, actor, call, object, before, after) values (1, 'r', 'mo', 'keys.update', ?, ?, '{}')",
+    );
+    insert.run("key_1", '{"ownerName":"Ada"}');
+    insert.run("key_1", '{"plan":"free"}');
+    insert.run("key_2", '{"plan":"free"}');
+    insert.run("key_2", '{"note":"n","ownerEmail":null}');
+    db.exec(TO_2_3 ?? "");
+    expect(rows(db, "select version from api_keys order by id").map(({ version }) => version)).toEqual([
+      2, 0, 0,
+    ]);
+  });
+
   it("keeps the links of who has a key, and no other", ({ expect }) => {
     const db = databaseOf22();
     insertKey(db, "key_1", { owner: "Ada" });
