@@ -2,14 +2,13 @@
  * `backup` writes the database of a deployment to a file of SQL. `wrangler d1 export` rounds integers above
  * 2^53 and can change texts with line feeds, so the command reads the rows by queries of its own (ADR-32).
  */
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { promisify } from "node:util";
 import type { Command } from "commander";
-import { wranglerCommand } from "../../local/wrangler.ts";
+import { runWrangler } from "../../local/wrangler.ts";
+import { READ_SCHEMA, schemaProblem } from "../../worker/db/schema-number.ts";
 import { CliError } from "../io.ts";
 import { describe } from "../output.ts";
 import { addCommand, type Connection } from "../session.ts";
@@ -42,7 +41,6 @@ const MAX_ROWS = 20_000;
 const PAGE_CHARS = 8_000_000;
 /** D1 takes statements of up to 100,000 bytes. A row is shorter than the rest. */
 const STATEMENT_CHARS = 40_000;
-const MAX_OUTPUT_BYTES = 512 * 2 ** 20;
 
 const MIGRATIONS = join(import.meta.dirname, "../../../migrations");
 const RESTORES =
@@ -82,9 +80,11 @@ export async function backUp(file: string, query: BackupQuery): Promise<Record<s
 
 /** Writes the file, and runs each statement in a database of its own, as a restore does. */
 async function readAll(part: string, query: BackupQuery): Promise<Record<string, number> | "changed"> {
-  const infos = await query(
-    TABLES.map((table) => `pragma table_list(${table}); pragma table_info(${table})`).join("; "),
-  );
+  const pragmas = TABLES.map((table) => `pragma table_list(${table}); pragma table_info(${table})`);
+  const [schema = [], ...infos] = await query([READ_SCHEMA, ...pragmas].join("; "));
+  const problem = schemaProblem(schema);
+  if (problem !== undefined)
+    throw new CliError(`Use the command of the version that is deployed. ${problem.says}`);
   const tables = TABLES.map((name, i) => tableOf(name, infos[2 * i]?.[0], infos[2 * i + 1] ?? []));
   const output = await open(part, "w", 0o600).catch((thrown) => {
     throw new CliError(`${thrown.message}.`);
@@ -141,13 +141,12 @@ const ROWID: Column = { name: "rowid", isInteger: true, isKey: true };
 
 /** Rows are read in the order of the rowid, which the restore makes anew: the list of keys has this order. */
 function tableOf(name: string, kind: BackupRow | undefined, infos: readonly BackupRow[]): Table {
-  if (kind === undefined) throw new CliError(`The database has no table ${name}: is it the right one?`);
   const columns = infos.map((info) => ({
     name: String(info.name),
     isInteger: info.type === "INTEGER",
     isKey: Number(info.pk) > 0,
   }));
-  return { name, columns, keys: kind.wr === 0 ? [ROWID] : columns.filter(({ isKey }) => isKey) };
+  return { name, columns, keys: kind?.wr === 0 ? [ROWID] : columns.filter(({ isKey }) => isKey) };
 }
 
 /** Integers come as text, because JSON numbers have no 64 bits. */
@@ -212,17 +211,12 @@ function queryOf({ env, local }: Options): BackupQuery {
   const where = local === undefined ? ["--remote"] : ["--local", "--persist-to", local];
   return async (sql) => {
     const args = ["d1", "execute", "DB", `--env=${env}`, ...where, "--json", "--command", sql];
-    try {
-      const { stdout } = await promisify(execFile)(process.execPath, wranglerCommand(args), {
-        maxBuffer: MAX_OUTPUT_BYTES,
-      });
-      const answer: { readonly results: BackupRow[] }[] = JSON.parse(stdout);
-      return answer.map(({ results }) => results);
-    } catch (thrown) {
-      const { stdout = "", stderr = "" } = Object(thrown);
-      throw new CliError(
-        `wrangler could not read the database${local === undefined ? ": is wrangler signed in?" : "."}\n${stdout}${stderr}`.trim(),
-      );
+    const { code, out, says } = await runWrangler(args);
+    if (code !== 0) {
+      const advice = local === undefined ? ": is wrangler signed in?" : ".";
+      throw new CliError(`wrangler could not read the database${advice}\n${says}`);
     }
+    const answer: { readonly results: BackupRow[] }[] = JSON.parse(out);
+    return answer.map(({ results }) => results);
   };
 }

@@ -10,6 +10,7 @@ import {
   TABLES,
 } from "../../../src/cli/commands/backup.ts";
 import { CliError } from "../../../src/cli/io.ts";
+import { SCHEMA_NUMBER } from "../../../src/worker/db/schema-number.ts";
 import { temporaryFolder } from "../../support/cli.ts";
 
 /** Lost after a restore. Triggers write the changes and the outdated keys, and operators sign in again. */
@@ -85,6 +86,15 @@ describe("a backup", () => {
       expect(states).toContain(rowsOf(restored));
       queries = asked();
     }
+  });
+
+  it("is none of a database of another version", async ({ expect }) => {
+    const source = newSource();
+    source.exec(
+      `drop view schema_number; create view schema_number as select ${SCHEMA_NUMBER + 1} as number`,
+    );
+    const { query } = queryOf(source, () => "");
+    await expect(backUp(file, query)).rejects.toThrow("The database is of a newer version");
   });
 
   it("is none if operators change something all the time, and leaves the file of before", async ({
