@@ -108,7 +108,7 @@ export async function admit(
   }
 }
 
-/** Batches of the keys that this isolate has seen, by namespace. Of too many keys the oldest are dropped. */
+/** Batches of the keys that this isolate has seen, by namespace. With too many keys, all are forgotten. */
 const batchesByNamespace = new WeakMap<LimiterNamespace, Map<string, Batches<LimiterCall, Verdict>>>();
 const MAX_KEYS = 1_000;
 
@@ -131,8 +131,7 @@ function batchesOf(namespace: LimiterNamespace, key: string): Batches<LimiterCal
   const byKey = batchesByNamespace.get(namespace) ?? new Map<string, Batches<LimiterCall, Verdict>>();
   const known = byKey.get(key);
   if (known) return known;
-  const [oldest] = byKey.keys();
-  if (byKey.size === MAX_KEYS && oldest !== undefined) byKey.delete(oldest);
+  if (byKey.size >= MAX_KEYS) byKey.clear();
   const batches = new Batches<LimiterCall, Verdict>();
   byKey.set(key, batches);
   batchesByNamespace.set(namespace, byKey);
