@@ -92,7 +92,9 @@ SELECT u.`day`, u.`key_id`,
 	coalesce(p.`plan`, k.`plan`, ''), u.`admitted`, u.`refused`, u.`refused_while_banned`, u.`limit_per_day`, u.`hours`
 FROM `usage` u LEFT JOIN `api_keys` k ON k.`id` = u.`key_id`
 LEFT JOIN `past_owners` p ON p.`key_id` = u.`key_id`
-	AND p.`until_day` = (SELECT min(`until_day`) FROM `past_owners` WHERE `key_id` = u.`key_id` AND `until_day` > u.`day`);
+	AND p.`until_day` = (SELECT min(`until_day`) FROM `past_owners` WHERE `key_id` = u.`key_id` AND `until_day` > u.`day`)
+-- In the order of the primary keys. SQLite would else go by `usage_by_key`, which takes ten times as long.
+ORDER BY u.`day`, u.`key_id`;
 --> statement-breakpoint
 DROP TABLE `usage`;
 --> statement-breakpoint
