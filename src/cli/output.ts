@@ -219,7 +219,7 @@ export function describe(object: object): string {
   const members = flatten(object).map(([name, value]) => [headOf(name), value] as const);
   const width = Math.max(...members.map(([name]) => name.length)) + 2;
   const linesOf = (value: unknown): string[] => {
-    if (Array.isArray(value)) return value.map(inline);
+    if (Array.isArray(value) && value.length > 0) return value.map(inline);
     return typeof value === "string" && value.includes("\n") ? value.split("\n") : [inline(value)];
   };
   const lines = members.map(
