@@ -16,11 +16,11 @@ import { textsOf } from "../../kit/members.ts";
 import type { ConsoleContext } from "../../kit/page.tsx";
 
 /** The names are those of all customers. */
-export type ShownCustomer = { readonly customer: CustomerView; readonly names: readonly string[] };
+export type CustomerOnPage = { readonly customer: CustomerView; readonly names: readonly string[] };
 
 type Changed = v.InferOutput<typeof updatedCustomer> | v.InferOutput<typeof merged>;
 
-export const CUSTOMER_ACTIONS: Actions<ShownCustomer, Changed> = {
+export const CUSTOMER_ACTIONS: Actions<CustomerOnPage, Changed> = {
   edit: {
     call: customerCalls.update,
     title: "Change customer",
