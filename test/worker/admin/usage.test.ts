@@ -190,7 +190,7 @@ describe("the usage of a key", () => {
       by: "day",
       asOf: "2037-04-01T00:30:00Z",
       unreachable: [],
-      rows: [{ start: "2037-04-01", admitted: 0, refused: 0, refusedWhileBanned: 0 }],
+      rows: [{ start: "2037-04-01", admitted: 0, refused: 0, refusedWhileBanned: 0, limitPerDay: null }],
       total: { admitted: 0, refused: 0, refusedWhileBanned: 0 },
     });
     expect((await operator("GET", "/keys/key_unknown/usage?format=csv")).status).toBe(404);
@@ -229,6 +229,8 @@ describe("the usage of a range", () => {
           daysNear: 0,
           medianPercent: 7.5,
           peakPercent: 10,
+          daysNearNow: 0,
+          peakPercentNow: null,
           admitted: 151,
           refused: 1,
           refusedWhileBanned: 0,

@@ -1,4 +1,4 @@
-/** The chart of a key, which needs no script. */
+/** The charts of a key, which need no script. */
 import { env } from "cloudflare:workers";
 import { it } from "vitest";
 import { createKey } from "../../support/factories.ts";
@@ -7,12 +7,12 @@ import { browserWith } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2037, 8, 30, 12, 30));
 
-it("says each figure in a title and in a table, and draws a limit that is near as a line", async ({
+it("say each figure in a title and in a table, and draw each day beside the limit of the day", async ({
   expect,
 }) => {
-  const { id } = await createKey({ plan: "free" });
+  const { id } = await createKey({ plan: "business" });
   await env.DB.prepare(
-    "insert into usage values (unixepoch('2037-09-29'), ?, null, 'pro', 900, 12, 0, 1000, '[900, 12]')",
+    "insert into usage values (unixepoch('2037-09-28'), ?1, null, 'pro', 500, 0, 0, 1000, '[500]'), (unixepoch('2037-09-29'), ?1, null, 'pro', 900, 12, 0, 3600, '[900, 12]'), (unixepoch('2037-09-30'), ?1, null, 'pro', 900, 0, 0, 100000, '[900]')",
   )
     .bind(id)
     .run();
@@ -23,9 +23,14 @@ it("says each figure in a title and in a table, and draws a limit that is near a
     )?.[0] ?? "";
   const chart = await chartOf("7d");
   expect(chart).toContain("<title>29 Sept 2037: 900 admitted, 12 refused</title>");
-  expect(chart.match(/<rect class="(admitted|refused|banned)"/g)).toHaveLength(2);
+  expect(chart.match(/<rect class="(admitted|refused|banned)"/g)).toHaveLength(4);
   expect(chart).toMatch(/29 Sept 2037<\/th><td[^>]*>(<[^>]*>)*900<.*?>12</);
-  expect(chart).toContain('<line class="limit"');
-  await env.DB.prepare("update api_keys set requests_per_day = 1000000 where id = ?").bind(id).run();
-  expect(await chartOf("7d")).not.toContain('<line class="limit"');
+  // A limit that is far away would leave the bars too little room.
+  expect(chart.match(/<line class="limit"/g)).toHaveLength(2);
+  const keys = await (await get("/console/keys")).text();
+  const [sparkline = ""] = /<svg class="sparkline"[\s\S]*?<\/svg>/.exec(keys) ?? [];
+  expect(sparkline).toContain("<title>at most 50 % of the limit of the day</title>");
+  expect(
+    [...sparkline.matchAll(/height="(\d+)"(?: class="refused")?><\/rect>/g)].map(([, each]) => each),
+  ).toEqual(["9", "5", "2", "1"]);
 });

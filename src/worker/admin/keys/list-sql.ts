@@ -7,7 +7,6 @@ import { statusAt } from "../../key/status-sql.ts";
 import { foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
-import type { Figures } from "../usage/sql.ts";
 import { admittedOn } from "../usage/sql.ts";
 import type { KeyView, keyQuery } from "./schema.ts";
 import { findKeys } from "./sql.ts";
@@ -38,24 +37,6 @@ export async function listKeys(
   const { shown, last } = pageOf(rows, limit);
   const ids = shown.map(({ id }) => id);
   return { keys: await findKeys(db, ids, nowSeconds), next: toCursor(order, last) };
-}
-
-type DayOfKey = Figures & {
-  readonly keyId: string;
-  /** Unix seconds. */
-  readonly day: number;
-};
-
-/** Reads the days with usage of these keys, from a day on, in Unix seconds. */
-export async function findDaysOfKeys(
-  db: Database,
-  ids: readonly string[],
-  fromSeconds: number,
-): Promise<DayOfKey[]> {
-  return db.all<DayOfKey>(sql`
-    select u.key_id as keyId, u.day, u.admitted, u.refused, u.refused_while_banned as refusedWhileBanned
-    from json_each(${JSON.stringify(ids)}) ids cross join usage u on u.key_id = ids.value
-    where u.day >= ${fromSeconds}`);
 }
 
 function sortValue(sort: KeyFilter["sort"], nowSeconds: number): SQL {
@@ -143,6 +124,8 @@ function endsBefore(seconds: number): SQL {
       select 1 from key_secrets where key_id = ending.key_id and (expires_at is null or expires_at >= ${seconds}))))`;
 }
 
+/** A key that was never used is unused since its creation. */
 function isUnusedSince(day: string): SQL {
-  return sql`not exists (select 1 from usage where key_id = k.id and day >= unixepoch(${day}))`;
+  const since = sql`unixepoch(${day})`;
+  return sql`(k.created_at < ${since} and not exists (select 1 from usage where key_id = k.id and day >= ${since}))`;
 }

@@ -36,7 +36,7 @@ import {
 } from "../http/schemas.ts";
 import { longText, shortText, soughtText } from "../http/text-schemas.ts";
 import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
-import { asOf, timeUsage } from "../usage/schema.ts";
+import { asOf, dayUsage } from "../usage/schema.ts";
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
@@ -176,7 +176,9 @@ export const keyQuery = v.strictObject({
       v.metadata({ kind: "date" }),
     ),
   ),
-  unusedSince: v.optional(v.pipe(pastDay, v.metadata({ kind: "date" }))),
+  unusedSince: v.optional(
+    described(v.pipe(pastDay, v.metadata({ kind: "date" })), "Created before this day, and not used since."),
+  ),
   customer: v.optional(described(soughtText, "An id of a customer, or a name in any case.")),
   days: v.optional(queryNumber(0, 31), "0"),
   sort: v.optional(oneOf(KEY_SORTS), "created"),
@@ -272,7 +274,7 @@ const key = described(v.string(), "The secret in full. No other answer has it.")
 export const listedKey = v.strictObject({
   ...keyView.entries,
   days: described(
-    v.optional(v.array(timeUsage)),
+    v.optional(v.array(dayUsage)),
     "With `days`: so many days of usage, today included, the oldest first.",
   ),
 });

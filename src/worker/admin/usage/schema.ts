@@ -48,6 +48,14 @@ export const timeUsage = v.strictObject({
   ...figures,
 });
 export type TimeUsage = v.InferOutput<typeof timeUsage>;
+export const dayUsage = v.strictObject({
+  ...timeUsage.entries,
+  limitPerDay: described(
+    v.nullable(count),
+    "The limit at the day's last request. Null: there was no request.",
+  ),
+});
+export type DayUsage = v.InferOutput<typeof dayUsage>;
 
 const refusedMinute = v.strictObject({
   at: dateTime,
@@ -64,6 +72,11 @@ const closeness = {
   daysNear: described(count, "Days at 80 % of the limit of that day, or more."),
   medianPercent: v.number(),
   peakPercent: described(v.number(), "The highest percentage of a day."),
+  daysNearNow: described(count, "Of `daysNear`, the days with the limit of now."),
+  peakPercentNow: described(
+    v.nullable(v.number()),
+    "The highest percentage of a day with the limit of now. Null: the key was not used under it.",
+  ),
 };
 const keyUsage = v.strictObject({
   keyId: v.string(),
@@ -98,6 +111,7 @@ export const usageOfKeys = v.strictObject({
   ...closeness,
   ...figures,
 });
+export type UsageOfKeys = v.InferOutput<typeof usageOfKeys>;
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
 export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
@@ -130,7 +144,7 @@ export const keyUsageAnswer = v.strictObject({
   keyId: v.string(),
   ...answered,
   by: v.picklist(USAGE_PERIODS),
-  rows: v.array(v.union([hourUsage, timeUsage])),
+  rows: v.array(v.union([hourUsage, dayUsage])),
   total: v.strictObject(figures),
   unreachable,
 });

@@ -20,18 +20,21 @@ import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339, toUnixSeconds 
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { askLimiters } from "./ask-limiters.ts";
 import {
+  type DayUsage,
   type HourUsageView,
   type KeyUsageView,
   orderOf,
   type PlanUsageView,
   type TimeUsage,
-  type usageOfKeys,
+  type UsageOfKeys,
   type usageQuery,
 } from "./schema.ts";
 import {
   type Closeness,
   countDays,
+  type DayRow,
   type Figures,
+  findDaysOfKeys,
   GROUPS,
   type GroupRow,
   type HourRow,
@@ -192,7 +195,7 @@ function toKeyUsageView(row: GroupRow): KeyUsageView {
   };
 }
 
-export function toUsageOfKeys(row: Omit<GroupRow, "customer">): v.InferOutput<typeof usageOfKeys> {
+export function toUsageOfKeys(row: Omit<GroupRow, "customer">): UsageOfKeys {
   const { keyCount, nearKey, keyName, status, plan, perMinute, perDay } = row;
   const limits = { requestsPerMinute: perMinute, requestsPerDay: perDay };
   return {
@@ -211,7 +214,7 @@ type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {
   readonly keyId: string;
   readonly total: Figures;
 };
-export type UsageOfKey = KeyAnswer<"hour", HourUsageView> | KeyAnswer<"day", TimeUsage>;
+export type UsageOfKey = KeyAnswer<"hour", HourUsageView> | KeyAnswer<"day", DayUsage>;
 
 type AskedKey = LimiterAddress & Parameters<typeof hasLimiter>[1];
 
@@ -232,11 +235,28 @@ export async function findUsageOfKey(
     unreachable: isReported ? [] : [key.id],
   };
   if (by === "day") {
-    const { rows } = await listUsageOverTime(db, { ...range, key: key.id }, by);
+    const rows = (await listDaysOfKeys(db, [key.id], range))(key.id);
     return { ...about, by, rows, total: sumOf(rows) };
   }
   const rows = await listHours(db, { ...range, key: key.id });
   return { ...about, by, rows, total: sumOf(rows) };
+}
+
+/** Lists every day of each of these keys in the range, the oldest first. */
+export async function listDaysOfKeys(
+  db: Database,
+  ids: readonly string[],
+  range: UsageRange,
+): Promise<(id: string) => DayUsage[]> {
+  const ofKeys = Map.groupBy(await findDaysOfKeys(db, ids, range), ({ keyId }) => keyId);
+  return (id) => {
+    const found = new Map(ofKeys.get(id)?.map((row) => [row.day, row]));
+    return startsOf(range, "day").map((start) => toDayUsage(start, found.get(start)));
+  };
+}
+
+function toDayUsage(start: number, row: DayRow | undefined): DayUsage {
+  return { ...toTimeUsage(start, "day", row), limitPerDay: row?.limitPerDay ?? null };
 }
 
 /** Lists every hour of a key in the range, the oldest first. */
@@ -323,7 +343,7 @@ function endOfHour(atSeconds: number): number {
   return startOf(atSeconds, HOUR_SECONDS) + HOUR_SECONDS;
 }
 
-export function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
+function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
 }
 
@@ -333,8 +353,9 @@ function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): Figures 
   return { admitted, refused, refusedWhileBanned };
 }
 
-function closenessOf({ daysNear, medianPercent, peakPercent }: Closeness): Closeness {
-  return { daysNear, medianPercent, peakPercent };
+function closenessOf(row: Closeness): Closeness {
+  const { daysNear, medianPercent, peakPercent, daysNearNow, peakPercentNow } = row;
+  return { daysNear, medianPercent, peakPercent, daysNearNow, peakPercentNow };
 }
 
 export function sumOf(parts: readonly Figures[]): Figures {

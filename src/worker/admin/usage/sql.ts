@@ -49,6 +49,26 @@ export async function listHoursOfKey(db: Database, filter: KeyFilter): Promise<H
     from ${hoursOf(filter)} order by start`);
 }
 
+export type DayRow = Figures & {
+  readonly keyId: string;
+  /** Unix seconds. */
+  readonly day: number;
+  readonly limitPerDay: number;
+};
+
+/** Lists the days with usage of these keys. */
+export async function findDaysOfKeys(
+  db: Database,
+  ids: readonly string[],
+  range: UsageRange,
+): Promise<DayRow[]> {
+  return db.all<DayRow>(sql`
+    select u.key_id as keyId, u.day, u.admitted, u.refused, u.refused_while_banned as refusedWhileBanned,
+      u.limit_per_day as limitPerDay
+    from json_each(${JSON.stringify(ids)}) ids cross join usage u on u.key_id = ids.value
+    where ${isOnDays(range)}`);
+}
+
 /**
  * Lists the hours or days that have usage, the oldest first. Each has the number of keys that were in use in the
  * range: keys are far fewer than their days.
@@ -109,6 +129,9 @@ export type Closeness = {
   readonly daysNear: number;
   readonly medianPercent: number;
   readonly peakPercent: number;
+  /** The same of the days whose limit was that of now. */
+  readonly daysNearNow: number;
+  readonly peakPercentNow: number | null;
 };
 
 /**
@@ -179,6 +202,7 @@ export async function listGroups(
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const now = nowSeconds();
   const { perMinute, perDay } = limitsSqlAt(now);
+  const daysOfNearest = sql`usage u where u.key_id = page.nearKey and ${isOnDays(filter)} and ${part} is page.part`;
   type Row = Omit<GroupRow, "customer"> & { readonly customer: string; readonly total: string };
   const rows = await db.all<Row>(sql`
     with by_key as materialized (
@@ -199,9 +223,10 @@ export async function listGroups(
     select total, page.*, peak as peakPercent, k.name as keyName, ${CUSTOMER_JSON} as customer, ${statusAt(now)} as status, k.plan,
       ${perMinute} as perMinute, ${perDay} as perDay, (
       select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
-        select ${percent} as percent from usage u
-        where u.key_id = page.nearKey and ${isOnDays(filter)} and ${part} is page.part
-        order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent
+        select ${percent} as percent from ${daysOfNearest}
+        order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent,
+      (select coalesce(sum(${percent} >= ${NEAR_LIMIT_PERCENT}), 0) from ${daysOfNearest} and u.limit_per_day = ${perDay}) as daysNearNow,
+      (select round(max(${percent}), 1) from ${daysOfNearest} and u.limit_per_day = ${perDay}) as peakPercentNow
     from total left join page on true left join api_keys k on k.id = page.nearKey left join plans p on p.id = k.plan
     left join customers c on c.id = ${customer}
     order by value ${by}, page.id ${by}`);

@@ -1,7 +1,10 @@
 /** Draws requests over time. Places across are in percent, so that text keeps its size on each screen. */
-import type { TimeUsage } from "../../admin/usage/schema.ts";
+import type { DayUsage, TimeUsage } from "../../admin/usage/schema.ts";
 import { formatDay, formatNumber, formatShort, formatTime } from "../../text/format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
+
+/** Days of one key have their limit. */
+export type DrawnRow = TimeUsage & Partial<Pick<DayUsage, "limitPerDay">>;
 
 /** A part of each bar, the lowest first. */
 export type Series = {
@@ -10,12 +13,12 @@ export type Series = {
   readonly words: string;
   /** A class, which sets the colour. */
   readonly colour: string;
-  readonly valueAt: (row: TimeUsage) => number;
+  readonly valueAt: (row: DrawnRow) => number;
 };
 
 type Rows = {
   /** Every hour or day of the range, oldest first. */
-  readonly rows: readonly TimeUsage[];
+  readonly rows: readonly DrawnRow[];
   readonly by: "hour" | "day";
 };
 
@@ -25,7 +28,8 @@ type Props = Rows & {
   readonly admitted: readonly Series[];
   /** A few refusals could not be seen above millions, so they have a band below, with a scale of its own. */
   readonly refused: readonly Series[];
-  readonly limit?: number | undefined;
+  /** The limit to draw at a bar, or 0. */
+  readonly limitAt: (row: DrawnRow) => number;
 };
 
 const HEIGHT = 240;
@@ -45,18 +49,18 @@ export function timeOf(start: string, by: Rows["by"]): string {
   return by === "day" ? formatDay(start) : formatTime(start);
 }
 
-export function Bars({ rows, by, asOf, admitted, refused, limit }: Props) {
+export function Bars({ rows, by, asOf, admitted, refused, limitAt }: Props) {
   const bottom = HEIGHT - FOOT;
   const floor = refused.length === 0 ? bottom : bottom - BAND_HEIGHT;
   const width = 100 / rows.length;
-  const stepsTo = ({ start }: TimeUsage) => Date.parse(start) / STEP_MS[by];
-  const isOpen = (row: TimeUsage) => stepsTo(row) + 1 > Date.parse(asOf) / STEP_MS[by];
+  const stepsTo = ({ start }: DrawnRow) => Date.parse(start) / STEP_MS[by];
+  const isOpen = (row: DrawnRow) => stepsTo(row) + 1 > Date.parse(asOf) / STEP_MS[by];
   const open = rows.filter(isOpen).length;
   const distance = DISTANCES[by].find((each) => rows.length / each <= MAX_TIMES) ?? rows.length;
   const named = rows.flatMap((row, i) =>
     stepsTo(row) % distance === 0 ? [{ start: row.start, middle: (i + 0.5) * width }] : [],
   );
-  const titleOf = (row: TimeUsage) => {
+  const titleOf = (row: DrawnRow) => {
     const figures = [...admitted, ...refused].map(
       ({ valueAt, words }) => `${formatNumber(valueAt(row))} ${words}`,
     );
@@ -67,7 +71,7 @@ export function Bars({ rows, by, asOf, admitted, refused, limit }: Props) {
       <rect class="open" x={percent(100 - open * width)} width={percent(open * width)} height={bottom}>
         <title>Not all requests of this time are reported yet</title>
       </rect>
-      <Panel rows={rows} series={admitted} top={HEAD} bottom={floor} limit={limit} />
+      <Panel rows={rows} series={admitted} top={HEAD} bottom={floor} limitAt={limitAt} />
       {refused.length > 0 && <Panel rows={rows} series={refused} top={floor + HEAD} bottom={bottom} />}
       {named.map(({ start, middle }, i) => (
         <text x={percent(middle)} y={HEIGHT - 5}>
@@ -86,7 +90,7 @@ export function Bars({ rows, by, asOf, admitted, refused, limit }: Props) {
   );
 }
 
-export function isUsed({ admitted, refused, refusedWhileBanned }: TimeUsage): boolean {
+export function isUsed({ admitted, refused, refusedWhileBanned }: DrawnRow): boolean {
   return admitted + refused + refusedWhileBanned > 0;
 }
 
@@ -109,7 +113,7 @@ type PanelProps = Pick<Rows, "rows"> & {
   readonly series: readonly Series[];
   readonly top: number;
   readonly bottom: number;
-  readonly limit?: number | undefined;
+  readonly limitAt?: Props["limitAt"];
 };
 
 /** In percent of the width. */
@@ -118,9 +122,10 @@ const MIN_HEIGHT = 3;
 const MIN_DISTANCE = 24;
 
 /** The bars with the lines of their scale. */
-function Panel({ rows, series, top, bottom, limit = 0 }: PanelProps) {
+function Panel({ rows, series, top, bottom, limitAt = () => 0 }: PanelProps) {
   const sums = rows.map((row) => series.reduce((sum, { valueAt }) => sum + valueAt(row), 0));
-  const max = Math.max(...sums, limit);
+  const limits = rows.map(limitAt);
+  const max = Math.max(...sums, ...limits);
   const unit = unitOf(max, Math.floor((bottom - top) / MIN_DISTANCE));
   const highest = Math.max(unit, max);
   const heightOf = (value: number) => Math.round(((bottom - top) * value) / highest);
@@ -156,7 +161,18 @@ function Panel({ rows, series, top, bottom, limit = 0 }: PanelProps) {
           );
         });
       })}
-      {limit > 0 && <line class="limit" x2="100%" y1={y(limit)} y2={y(limit)} />}
+      {limits.map(
+        (limit, i) =>
+          limit > 0 && (
+            <line
+              class="limit"
+              x1={percent(i * step)}
+              x2={percent((i + 1) * step)}
+              y1={y(limit)}
+              y2={y(limit)}
+            />
+          ),
+      )}
       {rows.length <= MAX_VALUES &&
         sums.map(
           (sum, i) =>

@@ -1,7 +1,7 @@
 /** Shows requests over time as a chart and as a table. */
-import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
-import { formatNumber } from "../../text/format.ts";
-import { Bars, isUsed, type Series, timeOf } from "./bars.tsx";
+import type { DayUsage, KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
+import { formatPercent } from "../../text/format.ts";
+import { Bars, type DrawnRow, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
 import { OF_THE_DAY, Presets } from "./list.tsx";
 import type { ConsoleContext } from "./page.tsx";
@@ -52,14 +52,12 @@ export function AsOf({ c, iso, unreachable = [] }: AsOfProps) {
 type Props = {
   readonly title: string;
   /** Every hour or day of the range, oldest first. */
-  readonly rows: readonly TimeUsage[];
+  readonly rows: readonly DrawnRow[];
   readonly by: "hour" | "day";
   /** Until then every request is counted. */
   readonly asOf: string;
   /** Divides the admitted requests by key. There are `MAX_KEYS_DRAWN` keys at most, with the same rows. */
   readonly keys?: readonly KeyRows[];
-  /** The limit of a day that is in force now. */
-  readonly limit?: number | undefined;
 };
 
 type KeyRows = { readonly name: string; readonly rows: readonly TimeUsage[] };
@@ -88,7 +86,7 @@ function seriesOf(keys: readonly KeyRows[]): readonly Series[] {
     rows[starts.get(start) ?? -1]?.admitted ?? 0;
   const ofKeys = keys.map((key, i) => ({
     ...{ label: key.name, words: `of ${key.name}`, colour: KEY_COLOURS[i] ?? "others" },
-    valueAt: (row: TimeUsage) => admittedOf(key, row),
+    valueAt: (row: DrawnRow) => admittedOf(key, row),
   }));
   const others: Series = {
     ...{ label: "Other keys", words: "of other keys", colour: "others" },
@@ -114,7 +112,7 @@ function daysOf(hours: readonly TimeUsage[]): TimeUsage[] {
 /** A higher limit would leave the bars too little room. */
 const MAX_LIMIT = 4;
 
-export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
+export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
   const used = rows.filter(isUsed);
   if (used.length === 0) {
     return (
@@ -128,7 +126,8 @@ export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
   const refused = NOT_ADMITTED.filter(isShown);
   const hasDays = by === "hour" && rows.length > MAX_HOURS_DRAWN;
   const highest = Math.max(...used.map((row) => row.admitted));
-  const limitShown = limit !== undefined && limit <= MAX_LIMIT * highest ? limit : undefined;
+  const limitAt = ({ limitPerDay }: DrawnRow) =>
+    limitPerDay && limitPerDay <= MAX_LIMIT * highest ? limitPerDay : 0;
   return (
     <figure class="chart">
       <figcaption>{title}, UTC</figcaption>
@@ -138,13 +137,13 @@ export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
         asOf={asOf}
         admitted={admitted}
         refused={refused}
-        limit={limitShown}
+        limitAt={limitAt}
       />
       <ul class="legend" aria-hidden="true">
         {[...admitted, ...refused].map(({ label, colour }) => (
           <li class={colour}>{label}</li>
         ))}
-        {limitShown !== undefined && <li class="limit">Limit of a day now: {formatNumber(limitShown)}</li>}
+        {used.some(limitAt) && <li class="limit">Limit of the day</li>}
         {refused.length > 0 && <li class="hint">Below: refused and blocked, on a scale of their own</li>}
       </ul>
       <details>
@@ -155,6 +154,9 @@ export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
             { name: "Time (UTC)", cell: ({ start }) => timeOf(start, by) },
             ...(keys.length === 0 ? [] : admitted).map(({ label, valueAt }) => countColumn(label, valueAt)),
             ...figureColumns(),
+            ...(used.some(({ limitPerDay }) => limitPerDay)
+              ? [countColumn("Limit of the day", ({ limitPerDay }: DrawnRow) => limitPerDay ?? 0)]
+              : []),
           ]}
           rows={used.toReversed()}
           empty="No requests."
@@ -166,36 +168,25 @@ export function UsageChart({ title, rows, by, asOf, keys = [], limit }: Props) {
 
 type Figures = Omit<TimeUsage, "start">;
 
-type SparklineProps = {
-  readonly days: readonly TimeUsage[];
-  /** The key's limit of a day. */
-  readonly limit: number;
-};
-
 const BAR_WIDTH = 6;
 const FULL_HEIGHT = 18;
 
-/** Draws a bar for each day, and a limit that is near as a line. Days with refusals have their own colour. */
-export function Sparkline({ days, limit }: SparklineProps) {
-  const max = Math.max(...days.map(({ admitted }) => admitted));
-  const isRefused = ({ refused, refusedWhileBanned }: TimeUsage) => refused + refusedWhileBanned > 0;
-  if (max <= 0 && !days.some(isRefused)) return NONE;
-  const isNear = limit <= 2 * max;
-  const scale = isNear ? Math.max(limit, max) : Math.max(1, max);
-  const top = (value: number) => FULL_HEIGHT - Math.round((FULL_HEIGHT * value) / scale);
-  const text = `at most ${formatNumber(max)} admitted a day, limit ${formatNumber(limit)}`;
+/** Draws each day in percent of its limit, and 100 % as a line if that is near. Days with refusals have their own colour. */
+export function Sparkline({ days }: { readonly days: readonly DayUsage[] }) {
+  const isRefused = ({ refused, refusedWhileBanned }: DayUsage) => refused + refusedWhileBanned > 0;
+  if (!days.some(isUsed)) return NONE;
+  const shareOf = ({ admitted, limitPerDay }: DayUsage) => admitted / (limitPerDay ?? 1);
+  const highest = Math.max(...days.map(shareOf));
+  const scale = highest >= 0.5 ? Math.max(1, highest) : highest || 1;
+  const top = (share: number) => FULL_HEIGHT - Math.round((FULL_HEIGHT * share) / scale);
+  const width = days.length * BAR_WIDTH;
+  const text = `at most ${formatPercent(highest, 1)} of the limit of the day`;
   return (
-    <svg
-      class="sparkline"
-      role="img"
-      aria-label={text}
-      width={days.length * BAR_WIDTH}
-      height={FULL_HEIGHT + 1}
-    >
+    <svg class="sparkline" role="img" aria-label={text} width={width} height={FULL_HEIGHT + 1}>
       <title>{text}</title>
       {days.map((day, i) => {
-        const y = Math.min(top(day.admitted), FULL_HEIGHT - 2);
-        if (day.admitted === 0 && !isRefused(day)) return null;
+        const y = Math.min(top(shareOf(day)), FULL_HEIGHT - 2);
+        if (!isUsed(day)) return null;
         return (
           <rect
             x={i * BAR_WIDTH}
@@ -206,7 +197,7 @@ export function Sparkline({ days, limit }: SparklineProps) {
           />
         );
       })}
-      {isNear && <rect class="limit" x={0} y={top(limit)} width={days.length * BAR_WIDTH - 1} height={1} />}
+      {highest >= 0.5 && <rect class="limit" x={0} y={top(1)} width={width - 1} height={1} />}
     </svg>
   );
 }

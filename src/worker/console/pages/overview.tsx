@@ -62,7 +62,9 @@ export async function overviewPage(c: ConsoleContext) {
       "More keys are close to their limit of the day.",
       <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
     ),
-    ...advicesTo(week.customers, ADVICE_DAYS, plans).map(({ says, helps }) => needOf("warn", says, helps)),
+    ...advicesTo(week.customers, ADVICE_DAYS, plans)
+      .filter(({ helps }) => helps)
+      .map(({ says, helps }) => needOf("warn", says, helps)),
     ...expiring.keys.flatMap((key) => expiryNeed(key) ?? []),
     ...more(
       expiring.next,

@@ -96,7 +96,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
     ]);
   if (usage.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const [near] = usage.rows;
-  const advice = near && adviceTo({ ...near, customer: found }, DAYS, plans, keys);
+  const advice = near && adviceTo({ ...near, customer: found }, DAYS, plans);
   const mostUsed = usage.rows.toSorted((a, b) => b.admitted - a.admitted).slice(0, MAX_KEYS_DRAWN);
   const drawn = await Promise.all(mostUsed.map((row) => daysOfKey(c, { ...since, key: row.keyId }, row)));
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
@@ -278,7 +278,7 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
     { name: "Plan", isClear: true, cell: ({ plan }) => planName(plan) },
     {
       name: `${DAYS} days`,
-      cell: ({ days = [], limits }) => <Sparkline days={days} limit={limits.requestsPerDay} />,
+      cell: ({ days = [] }) => <Sparkline days={days} />,
     },
     ofUse("Days over 80 %", ({ daysNear }) => <ShownCount value={daysNear} />),
     ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),

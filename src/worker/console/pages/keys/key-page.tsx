@@ -139,7 +139,6 @@ async function showKey(c: KeyContext, failure?: Failure) {
             rows={usage.rows}
             by={shownRange.by}
             asOf={usage.asOf}
-            limit={shownRange.by === "day" ? key.limits.requestsPerDay : undefined}
           />
         </section>
       </div>

@@ -203,7 +203,7 @@ function columnsOf(by: SortedBy<(typeof KEY_SORTS)[number]>): Column<ListedKey>[
   }));
   const lastDays = {
     name: `${SPARKLINE_DAYS} days`,
-    cell: ({ days = [], limits }: ListedKey) => <Sparkline days={days} limit={limits.requestsPerDay} />,
+    cell: ({ days = [] }: ListedKey) => <Sparkline days={days} />,
   };
   return columns.flatMap((column) => (column.name === "Today" ? [column, lastDays] : column));
 }
