@@ -37,6 +37,7 @@ type Total = { admitted: number; refused: number; refusedWhileBanned: number };
 type UsageHead = {
   readonly from: string;
   readonly to: string;
+  readonly completeFrom: string;
   readonly asOf: string;
   readonly unreachable: readonly string[];
   readonly total: Total;
@@ -55,10 +56,16 @@ const USAGE: List = {
     ],
     ["refused in", refusedIn],
   ],
-  heading: ({ from, to, asOf, unreachable, total }: UsageHead) =>
-    `${minuteOf(from)} to ${minuteOf(to)}, counted until ${minuteOf(asOf)}
-${unreachable.length > 0 ? `The counters of ${unreachable.join(", ")} cannot be reached.\n` : ""}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
+  heading: ({ total, ...head }: UsageHead) =>
+    `${spanOf(head)}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
 };
+
+function spanOf({ from, to, completeFrom, asOf, unreachable }: Omit<UsageHead, "total">): string {
+  const begins = completeFrom === from ? "" : `, usage begins ${minuteOf(completeFrom)}`;
+  const missing =
+    unreachable.length === 0 ? "" : `The counters of ${unreachable.join(", ")} cannot be reached.\n`;
+  return `${minuteOf(from)} to ${minuteOf(to)}${begins}, counted until ${minuteOf(asOf)}\n${missing}`;
+}
 
 /** `10:42 minute: 12, ban: 3`, for an hour of one key. */
 function refusedIn({ refusedMinutes = [] }: Partial<HourUsageView>): string | null {
@@ -111,8 +118,7 @@ export const LISTS: Readonly<Record<string, List>> = {
       ...["admitted=usage.admitted", "refused=usage.refused", "id"],
     ],
     wide: ["email"],
-    heading: ({ from, to, asOf }: UsageHead) =>
-      `Use from ${minuteOf(from)} to ${minuteOf(to)}, counted until ${minuteOf(asOf)}\n`,
+    heading: (head: UsageHead) => `Use from ${spanOf(head)}`,
     example: "--since 29d --sort near",
   },
   "keys.list": {

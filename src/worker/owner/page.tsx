@@ -67,7 +67,7 @@ export async function showKeys(c: ConsoleContext) {
           because a limit was used up, and {formatNumber(days.total.refusedWhileBanned)} during bans.
         </p>
         <p class="hint">
-          <AsOf c={c} iso={days.asOf} unreachable={[]} />
+          <AsOf c={c} of={{ ...days, unreachable: [] }} />
         </p>
       </section>
       <section>

@@ -57,6 +57,7 @@ const ENTRY = { at: "2026", actor: "ada", call: "keys.update" };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",
   to: "2026-11-20T11:00:00Z",
+  completeFrom: "2026-11-20T00:00:00Z",
   asOf: "2026-11-20T10:00:00Z",
   unreachable: [],
   total: { keyCount: 1, ...FIGURES },

@@ -188,6 +188,7 @@ describe("the usage of a key", () => {
       from: "2037-04-01T00:00:00Z",
       to: "2037-04-01T01:00:00Z",
       by: "day",
+      completeFrom: "2037-04-01T00:00:00Z",
       asOf: "2037-04-01T00:30:00Z",
       unreachable: [],
       rows: [{ start: "2037-04-01", admitted: 0, refused: 0, refusedWhileBanned: 0, limitPerDay: null }],
@@ -214,6 +215,7 @@ describe("the usage of a range", () => {
       from: "2037-05-01T00:00:00Z",
       to: "2037-05-03T00:00:00Z",
       by: "key",
+      completeFrom: "2037-05-01T00:00:00Z",
       asOf: "2037-05-03T00:00:00Z",
       unreachable: [],
       rows: [
@@ -252,6 +254,30 @@ describe("the usage of a range", () => {
       { start: "2037-05-01", admitted: 100 },
       { start: "2037-05-02", admitted: 251 },
     ]);
+  });
+
+  it("says from when on it is complete: not before the first kept day, nor before the first use", async ({
+    expect,
+  }) => {
+    await env.DB.exec("delete from usage");
+    setClock(Date.UTC(2038, 0, 1, 12));
+    const key = await createKey();
+    const completeFrom = async (query: string) =>
+      Promise.all(
+        ["/usage", `/usage?by=day`, `/keys/${key.id}/usage`, "/customers"].map(async (path) => {
+          const { body } = await operator("GET", `${path}${path.includes("?") ? "&" : "?"}${query}`);
+          return String(body.completeFrom).slice(0, 10);
+        }),
+      );
+    const everywhere = (day: string) => Array.from({ length: 4 }, () => day);
+    expect(await completeFrom("from=6d")).toEqual(everywhere("2037-12-26"));
+    await insertUsage("2036-11-27", [key, { 12: 1 }]); // the next cron deletes it
+    expect(await completeFrom("from=400d")).toEqual(everywhere("2036-11-28"));
+    await env.DB.exec("delete from usage");
+    await insertUsage("2037-12-30", [key, { 12: 1 }]);
+    expect(await completeFrom("from=6d")).toEqual(everywhere("2037-12-30"));
+    expect(await completeFrom("from=2037-10-01&to=2037-11-01")).toEqual(everywhere("2037-12-30"));
+    expect(await completeFrom("from=1d")).toEqual(everywhere("2037-12-31"));
   });
 
   it("is today by default; times can be relative", async ({ expect }) => {

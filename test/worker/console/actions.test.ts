@@ -158,7 +158,7 @@ describe("the page of a key", () => {
     expect(await (await get(`/console/keys/${id}`)).text()).toMatch(/Last used<\/dt><dd><time[^>]*>\d/);
   });
 
-  it("shows the last ten minutes with refusals, all of them on demand, and costs eleven statements and three calls", async ({
+  it("shows the last ten minutes with refusals, all of them on demand, and costs thirteen statements and three calls", async ({
     expect,
   }) => {
     const { id } = await createKey({ used: true });
@@ -187,7 +187,7 @@ describe("the page of a key", () => {
     limiters.addressed();
     expect(await rows("?refused=all&range=30d")).toEqual([57, false, true]);
     const queries = database.queries().filter((sql) => !sql.includes("console_sessions"));
-    expect([queries.length, limiters.addressed()]).toEqual([11, [id, id, id]]);
+    expect([queries.length, limiters.addressed()]).toEqual([13, [id, id, id]]);
   });
 
   it("lists changes and bans for strikes, newest first, and a ban by an operator as its change", async ({

@@ -130,7 +130,15 @@ export const unreachable = described(
   v.array(v.string()),
   "A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. The latest requests of these keys are missing, because their limiters could not be reached.",
 );
-export const answered = { from: dateTime, to: dateTime, asOf };
+export const answered = {
+  from: dateTime,
+  to: dateTime,
+  completeFrom: described(
+    dateTime,
+    "Requests from this time on are counted: `from`, or a later day, if earlier usage is deleted or there was none.",
+  ),
+  asOf,
+};
 
 export const usageAnswer = v.strictObject({
   ...answered,

@@ -16,9 +16,17 @@ import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
 import { readMinutes } from "../../key/usage-day.ts";
 import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
-import { DAY_SECONDS, dayName, HOUR_SECONDS, nowSeconds, rfc3339, toUnixSeconds } from "../../text/time.ts";
+import {
+  DAY_SECONDS,
+  dayName,
+  HOUR_SECONDS,
+  midnightAfter,
+  nowSeconds,
+  rfc3339,
+  toUnixSeconds,
+} from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { askLimiters } from "./ask-limiters.ts";
+import { askLimiters, type Reported } from "./ask-limiters.ts";
 import {
   type DayUsage,
   type HourUsageView,
@@ -35,6 +43,7 @@ import {
   type DayRow,
   type Figures,
   findDaysOfKeys,
+  findFirstDay,
   GROUPS,
   type GroupRow,
   type HourRow,
@@ -51,6 +60,7 @@ import {
 type AboutUsage = {
   readonly from: string;
   readonly to: string;
+  readonly completeFrom: string;
   /** The limiters that could reach D1 have reported all requests until this time. */
   readonly asOf: string;
   readonly unreachable: readonly string[];
@@ -96,12 +106,7 @@ async function withReports<T>(
   const { key, plan, customer } = await withCustomerId(openDatabase(env.DB), query);
   const filter = { ...rangeOf(env, query, unit), key, customer, plan };
   const reported = filter.toSeconds > nowSeconds() ? await askLimiters(env, filter) : undefined;
-  const about = {
-    from: rfc3339(filter.fromSeconds),
-    to: rfc3339(filter.toSeconds),
-    asOf: countedUntil(filter, reported?.unreachable.length === 0 ? reported.atMs : undefined),
-    unreachable: reported?.unreachable ?? [],
-  };
+  const about = await describeRange(env, filter, reported);
   if (reported) return find(openDatabase(env.DB), filter, about);
   return readNearest(env, undefined, ({ db }) => find(db, filter, about));
 }
@@ -226,14 +231,8 @@ export async function findUsageOfKey(
 ): Promise<UsageOfKey> {
   const db = openDatabase(env.DB);
   const range = rangeOf(env, query, by);
-  const isReported = await reportNow(env, key);
-  const about = {
-    keyId: key.id,
-    from: rfc3339(range.fromSeconds),
-    to: rfc3339(range.toSeconds),
-    asOf: countedUntil(range, isReported ? Date.now() : undefined),
-    unreachable: isReported ? [] : [key.id],
-  };
+  const unreachable = (await reportNow(env, key)) ? [] : [key.id];
+  const about = { keyId: key.id, ...(await describeRange(env, range, { atMs: Date.now(), unreachable })) };
   if (by === "day") {
     const rows = (await listDaysOfKeys(db, [key.id], range))(key.id);
     return { ...about, by, rows, total: sumOf(rows) };
@@ -277,6 +276,20 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsageView {
 export async function reportNow(env: Bindings, key: AskedKey): Promise<boolean> {
   if (!(await hasLimiter(openDatabase(env.DB), key))) return true;
   return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
+}
+
+async function describeRange(env: Bindings, range: UsageRange, reported?: Reported): Promise<AboutUsage> {
+  const { atMs, unreachable = [] } = reported ?? {};
+  const days = settingsOf(env).retentionDays.usage;
+  const kept = days === null ? 0 : midnightAfter(nowSeconds() - days * DAY_SECONDS - 1, 1);
+  const first = await findFirstDay(openDatabase(env.DB));
+  return {
+    from: rfc3339(range.fromSeconds),
+    to: rfc3339(range.toSeconds),
+    completeFrom: rfc3339(Math.max(range.fromSeconds, kept, first ?? 0)),
+    asOf: countedUntil(range, unreachable.length === 0 ? atMs : undefined),
+    unreachable,
+  };
 }
 
 /** Rounds the range out to whole hours or days, but not beyond this hour. The default is today. */

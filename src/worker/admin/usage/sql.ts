@@ -40,6 +40,11 @@ export function admittedOn(day: number): SQL {
   return sql`coalesce((select admitted from usage where day = ${day} and key_id = k.id), 0)`;
 }
 
+/** Returns the first day that has usage, or null. */
+export async function findFirstDay(db: Database): Promise<number | null> {
+  return (await db.get<{ day: number | null }>(sql`select min(day) as day from usage`)).day;
+}
+
 export type KeyFilter = UsageFilter & { readonly key: string };
 
 export async function listHoursOfKey(db: Database, filter: KeyFilter): Promise<HourRow[]> {

@@ -1,6 +1,6 @@
 /** Shows requests over time as a chart and as a table. */
 import type { DayUsage, KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
-import { formatPercent } from "../../text/format.ts";
+import { formatDay, formatPercent } from "../../text/format.ts";
 import { Bars, type DrawnRow, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
 import { OF_THE_DAY, Presets } from "./list.tsx";
@@ -34,16 +34,21 @@ export function RangeLinks({
 
 type AsOfProps = {
   readonly c: ConsoleContext;
-  readonly iso: string;
-  readonly unreachable?: readonly string[];
+  readonly of: {
+    readonly from?: string;
+    readonly completeFrom?: string;
+    readonly asOf: string;
+    readonly unreachable?: readonly string[];
+  };
 };
 
-/** Says until when all requests are counted, and whose counters could not say so. */
-export function AsOf({ c, iso, unreachable = [] }: AsOfProps) {
+/** Says from when and until when all requests are counted, and whose counters could not say so. */
+export function AsOf({ c, of: { from, completeFrom = from, asOf, unreachable = [] } }: AsOfProps) {
   return (
     <>
       {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} cannot be reached. `}
-      <Term name="counted">Counted until</Term> <Time iso={iso} />.{" "}
+      {completeFrom !== undefined && completeFrom !== from && `Usage begins on ${formatDay(completeFrom)}. `}
+      <Term name="counted">Counted until</Term> <Time iso={asOf} />.{" "}
       <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
     </>
   );

@@ -93,7 +93,7 @@ export async function overviewPage(c: ConsoleContext) {
         </div>
         <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
         <p class="hint">
-          <AsOf c={c} iso={today.asOf} unreachable={today.unreachable} />
+          <AsOf c={c} of={requests} />
         </p>
       </section>
       <Requests c={c} usage={requests} shown={shown} />

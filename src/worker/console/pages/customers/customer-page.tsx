@@ -154,7 +154,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
         <h2>Keys</h2>
         {mayChangeKeys ? <TickForm customer={id}>{table}</TickForm> : table}
         <p class="hint">
-          The last {DAYS} days. <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} />
+          The last {DAYS} days. <AsOf c={c} of={usage} />
         </p>
       </section>
       <section>

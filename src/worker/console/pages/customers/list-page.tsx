@@ -28,7 +28,7 @@ export const customerListPages = new Hono<AppEnv>().get("/", async (c) => {
     customerCalls.list.run(inputOf(c, { query: { ...query, limit: ROWS_PER_PAGE } })),
     planCalls.list.run(inputOf(c, {})),
   ]);
-  const { customers, next, from, to, asOf, unreachable } = answer;
+  const { customers, next, from, to } = answer;
   const advices = advicesTo(customers.slice(0, ADVICES_SHOWN), daysIn({ from, to }), plans);
   const shown = { ...byDefault, ...c.req.query() };
   return page(
@@ -59,7 +59,7 @@ export const customerListPages = new Hono<AppEnv>().get("/", async (c) => {
         empty={<NoRows c={c} noun="customer" />}
       />
       <p class="hint">
-        Use from <Time iso={from} /> to <Time iso={to} />. <AsOf c={c} iso={asOf} unreachable={unreachable} />
+        Use from <Time iso={from} /> to <Time iso={to} />. <AsOf c={c} of={answer} />
       </p>
       <Pages c={c} next={next} />
     </>,

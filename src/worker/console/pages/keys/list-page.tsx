@@ -145,7 +145,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       {mayChange ? <TickForm hasMore={next !== null || query.after !== undefined}>{table}</TickForm> : table}
       {keys.length > 0 && (
         <p class="hint">
-          <AsOf c={c} iso={asOf} />
+          <AsOf c={c} of={{ asOf }} />
         </p>
       )}
       <Pages c={c} next={next} />

@@ -55,8 +55,7 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
       )}
       <p class="hint">
-        From <Time iso={usage.from} /> to <Time iso={usage.to} />.{" "}
-        <AsOf c={c} iso={usage.asOf} unreachable={usage.unreachable} />
+        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf c={c} of={usage} />
       </p>
       <Pages c={c} next={usage.next} />
     </>,
