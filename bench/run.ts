@@ -13,7 +13,6 @@ import { testGuarantees } from "./guarantees.ts";
 import { LIST_SIZES, measureLists, QUICK_LIST_SIZES } from "./lists.ts";
 import { measureCosts, measureSpeed, type Plan } from "./measure.ts";
 import { measurePages, printPages } from "./pages.ts";
-import { measureRegions, printRegions } from "./regions.ts";
 import { printResults } from "./report.ts";
 import { caseResults, type Results } from "./results.ts";
 import { SCALES, scalingTables } from "./scaling.ts";
@@ -28,7 +27,6 @@ type Options = {
   readonly limiter?: string;
   readonly quick?: true;
   readonly lists?: true;
-  readonly regions?: true;
   readonly pages?: true;
   readonly far?: string;
   readonly together?: string;
@@ -68,10 +66,6 @@ function onStep(name: string): void {
 
 async function measure(options: Options): Promise<void> {
   if (options.scaling) return options.json ? printJson({ scaling: SCALES }) : console.log(scalingTables());
-  if (options.regions) {
-    const results = await measureRegions(await buildService(), onStep);
-    return options.json ? printJson({ regions: results }) : printRegions(results);
-  }
   if (options.pages) {
     const results = await measurePages(await buildService(), onStep);
     return options.json ? printJson({ pages: results }) : printPages(results);
@@ -116,20 +110,13 @@ const program = new Command("npm run bench --")
   .option("--lists", "only the list of all orders, at several sizes")
   .addOption(
     new Option(
-      "--regions",
-      "only the round trips of each kind of request, with and without read replication",
-    ).conflicts("lists"),
-  )
-  .addOption(
-    new Option(
       "--scaling",
       "only what the service costs a month, and which limit comes first, computed from counts",
-    ).conflicts(["lists", "regions"]),
+    ).conflicts("lists"),
   )
   .addOption(
     new Option("--pages", "only the operator's pages and calls, with 20,000 keys").conflicts([
       "lists",
-      "regions",
       "scaling",
     ]),
   )
@@ -137,19 +124,19 @@ const program = new Command("npm run bench --")
     new Option(
       "--far <checkout>",
       "only lists with D1 and the objects far away, beside the service of another checkout",
-    ).conflicts(["lists", "regions", "scaling", "pages"]),
+    ).conflicts(["lists", "scaling", "pages"]),
   )
   .addOption(
     new Option(
       "--together <checkout>",
       "only requests of one key at once, beside the service of another checkout",
-    ).conflicts(["lists", "regions", "scaling", "pages", "far"]),
+    ).conflicts(["lists", "scaling", "pages", "far"]),
   )
   .addOption(
     new Option(
       "--start [folders...]",
       "only the start of an isolate, also of bundles of other commits (docs/performance.md)",
-    ).conflicts(["lists", "regions", "scaling", "pages", "far", "together"]),
+    ).conflicts(["lists", "scaling", "pages", "far", "together"]),
   )
   .option("--json", "the results as JSON")
   .action(measure);

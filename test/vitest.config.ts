@@ -34,8 +34,8 @@ export default defineConfig({
             wrangler: { configPath: publishedConfigurationFile(), environment: "" },
             remoteBindings: false,
             miniflare: {
-              // For test/support/replicated-database.ts.
-              d1Databases: ["DB_REPLICA_1", "DB_REPLICA_2"],
+              // For test/worker/db/schema-number.test.ts.
+              d1Databases: ["DB_OF_ANOTHER_VERSION"],
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations(join(root, "migrations")),
                 ADMIN_TOKEN: "an-admin-token-for-the-tests-only",

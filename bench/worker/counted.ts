@@ -2,7 +2,6 @@
 import { DurableObject } from "cloudflare:workers";
 import { takeCosts } from "./costs.ts";
 import { countAlarms, countCalls, countD1, countStorage } from "./counting.ts";
-import { takeTrace } from "./trace.ts";
 
 type Env = { readonly COUNT?: string; readonly DB: D1Database };
 type App = { fetch(request: Request, env: Env, ctx: ExecutionContext): Response | Promise<Response> };
@@ -12,7 +11,6 @@ export function countedApp(app: App): ExportedHandler<Env> {
   return {
     fetch(request, env, ctx) {
       if (request.url.endsWith("/bench/costs")) return Response.json(takeCosts());
-      if (request.url.endsWith("/bench/trace")) return Response.json(takeTrace());
       return app.fetch(request, env.COUNT ? countedEnv(env) : env, ctx);
     },
   };

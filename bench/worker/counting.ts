@@ -1,6 +1,5 @@
 /** Bindings that count what is billed. They know the platform's interfaces, and not the measured code. */
 import { costs } from "./costs.ts";
-import { traceD1Call, traceObjectCall } from "./trace.ts";
 
 /**
  * Counts at the transport below the D1 binding, so that prepared statements, batches and sessions all count.
@@ -14,8 +13,6 @@ export function countD1(database: D1Database): void {
   }
   const counting = {
     async fetch(...args: Parameters<Fetcher["fetch"]>): Promise<Response> {
-      const [, init] = args;
-      traceD1Call(init?.body, new Headers(init?.headers as HeadersInit).get(SESSION_HEADER));
       const response = await transport.fetch(...args);
       const answer: unknown = await response.clone().json();
       for (const { meta } of [answer].flat() as D1Answer[]) {
@@ -29,9 +26,6 @@ export function countD1(database: D1Database): void {
   binding.fetcher = counting;
   binding.alwaysPrimarySession.fetcher = counting;
 }
-
-/** The bookmark or the constraint of a session. */
-const SESSION_HEADER = "x-cf-d1-session-commit-token";
 
 type Transport = Pick<Fetcher, "fetch">;
 type D1Internals = { fetcher?: Transport; alwaysPrimarySession?: { fetcher: Transport } };
@@ -49,7 +43,6 @@ export function countCalls<T extends DurableObjectNamespace>(namespace: T): T {
 function countingStub(stub: object): object {
   return observed(stub, (_name, member) => (...args) => {
     costs.objectCalls++;
-    traceObjectCall();
     return Reflect.apply(member, stub, args);
   });
 }

@@ -73,7 +73,6 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
 const skewMs = fc.constantFrom(0, -2_500, -1_500, -400, 400, 3_000);
 const conditions: fc.Arbitrary<Conditions> = fc.record({
   skewsMs: fc.tuple(fc.constant(0), skewMs, skewMs),
-  hasReplicas: fc.boolean(),
 });
 
 /** Shrinking stops after this time. */

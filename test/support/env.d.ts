@@ -2,8 +2,7 @@ declare namespace Cloudflare {
   interface Env {
     DB: D1Database;
     /** Set in vitest.config.ts. */
-    DB_REPLICA_1: D1Database;
-    DB_REPLICA_2: D1Database;
+    DB_OF_ANOTHER_VERSION: D1Database;
     OWNER_LIMITER: DurableObjectNamespace<import("hono-durable-limiter").RateLimiter>;
     KEY_LIMITER: DurableObjectNamespace<import("../../src/worker/index.ts").KeyLimiter>;
     ADMIN_SIGN_IN_IP_RATE_LIMIT: RateLimit;

@@ -35,8 +35,6 @@ type Options = {
   readonly vars?: Readonly<Record<string, string>>;
   /** So many isolates of the Worker share D1 and the limiters. */
   readonly isolates?: number;
-  /** Databases beside those of wrangler.toml: their names by binding. */
-  readonly databases?: Readonly<Record<string, string>>;
   /** Where storage is kept. Without it, storage ends with the service. */
   readonly folder?: string;
   /** Serves the pages, too, which are built before. Every request then passes Cloudflare's router first. */
@@ -49,12 +47,12 @@ type Options = {
 const FIRST = "main";
 
 export async function startWorkerd(options: Options = {}) {
-  const { entry, vars, isolates = 1, databases = {}, folder, hasPages, hasInspector, onLog } = options;
+  const { entry, vars, isolates = 1, folder, hasPages, hasInspector, onLog } = options;
   const toml = join(ROOT, "wrangler.toml");
   const { workerOptions } = unstable_getMiniflareWorkerOptions(toml, "", NO_DEV_VARS);
   const { assets: _, ...withoutPages } = workerOptions;
   const bindings = workerOptions as Bindings; // its type leaves them out
-  const d1Databases = { ...bindings.d1Databases, ...databases };
+  const { d1Databases } = bindings;
   const modules = options.modules ?? (entry ? [scriptModule(await bundled(entry))] : await builtModules());
   const ofFirst = Object.entries(bindings.durableObjects).map(([name, each]) => [
     name,
@@ -95,7 +93,6 @@ export async function startWorkerd(options: Options = {}) {
     urls,
     url,
     db,
-    openDatabase: (binding: string) => openDatabase(miniflare, binding),
     /** Miniflare's own, which blocks the process. */
     binding: () => miniflare.getD1Database("DB", FIRST),
     inspectorUrl: () => miniflare.getInspectorURL(),

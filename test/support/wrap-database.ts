@@ -30,7 +30,7 @@ export function wrapDatabase(db: Pick<D1Database, "prepare" | "batch">, around: 
       () => db.batch(unwrapped.map(({ statement }) => statement)),
     );
   };
-  // Without read replication, the Worker uses these two members only. A use of any other one would throw.
+  // The Worker uses these two members only. A use of any other one would throw.
   return { prepare: (sql: string) => wrap(db.prepare(sql), sql), batch } as unknown as D1Database;
 }
 

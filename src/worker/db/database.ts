@@ -8,12 +8,12 @@ import type { Vars } from "../platform/settings.ts";
 /** What code that only reads and writes D1 can reach. */
 export type DatabaseEnv = Vars & { readonly DB: D1Database };
 
-/** The D1 binding or a D1 session. */
+/** The D1 binding. */
 type Client = Pick<D1Database, "prepare" | "batch">;
 
 export type Database = DrizzleD1Database & { readonly $client: Client };
 
-/** With the binding, every query goes to the primary. */
+/** Without a session of D1, every query goes to the primary, also if the database has replicas (ADR-39). */
 export function openDatabase(client: Client): Database {
   const wrapping: Client = {
     prepare: (query) => client.prepare(query),
@@ -24,7 +24,7 @@ export function openDatabase(client: Client): Database {
         throw new DrizzleQueryError("(a batch)", [], thrown);
       }),
   };
-  // drizzle has no type for sessions (drizzle-orm#4522). drizzle's driver calls these two members only.
+  // drizzle's driver calls these two members only.
   return drizzle(wrapping as D1Database);
 }
 

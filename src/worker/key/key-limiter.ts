@@ -1,14 +1,12 @@
-/** The Durable Object of one key: the package's limiter, with D1 (ADR-4) and a bookmark (ADR-19). */
+/** The Durable Object of one key: the package's limiter, with D1 (ADR-4). */
 import {
   type Inspection,
   type Limit,
-  type LimiterCall,
   type Policy,
   perDay,
   perMinute,
   RateLimiter,
   type Report,
-  type Verdict,
 } from "hono-durable-limiter";
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { schemaProblemBehind } from "../db/schema-problem.ts";
@@ -18,19 +16,13 @@ import { nowSeconds } from "../text/time.ts";
 import { alertStatements, banStarted, usageReached } from "./alerts.ts";
 import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
 
-/** The name of a row beside the package's own row. */
-const BOOKMARK = "bookmark";
-
 export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
-  #bookmark: string | undefined;
-
   constructor(ctx: DurableObjectState, env: DatabaseEnv) {
     super(ctx, env, {
       policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
       keep: true,
     });
-    this.#bookmark = ctx.storage.kv.get<string>(BOOKMARK);
   }
 
   /** Called once alerts are stored. The entry point sends them: a limiter imports no code of the operator. */
@@ -63,30 +55,10 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
     }
   }
 
-  /** Adds the bookmark of the key's last cancel to the verdicts' facts. */
-  override async admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]> {
-    const verdicts = await super.admitAll(calls);
-    const bookmark = this.#bookmark;
-    if (bookmark === undefined) return verdicts;
-    return verdicts.map((verdict) =>
-      verdict.kind === "admitted" ? { ...verdict, facts: { ...verdict.facts, bookmark } } : verdict,
-    );
-  }
-
   /** Both in one call, for a page. A report that fails is logged, and the page shows the rest. */
   async flushAndInspect(): Promise<Inspection | null> {
     await this.flush().catch(() => undefined);
     return this.inspect();
-  }
-
-  /**
-   * The key's next list, wherever it arrives, reads this state of D1 or a later state. Bookmarks of one
-   * database sort as text.
-   */
-  async remember(bookmark: string): Promise<void> {
-    if (this.#bookmark !== undefined && bookmark <= this.#bookmark) return;
-    this.ctx.storage.kv.put(BOOKMARK, bookmark);
-    this.#bookmark = bookmark;
   }
 }
 

@@ -113,8 +113,6 @@ const SCHEMAS = {
   ALERT_WEBHOOK_URL: v.pipe(v.string(), v.check(isWebhookUrl, "must be an https address")),
   CONSOLE_URL: address("/console"),
   CORS_ORIGINS: v.message(listOf(isOrigin), "must list origins such as https://app.example"),
-  /** The values of the database's setting `read_replication.mode`. */
-  D1_READ_REPLICATION: v.picklist(["auto", "disabled"], 'must be "auto" or "disabled"'),
   ENVIRONMENT_NAME: v.message(
     v.pipe(v.string(), v.regex(/^[\w.-]{1,24}$/)),
     "must have 1 to 24 letters, digits, dots, hyphens or underscores",
@@ -281,8 +279,6 @@ export function readSettings(env: { readonly [name in Name]?: unknown }) {
     logsOneIn: oneIn(read("LOG_REQUESTS") ?? "all"),
     /** A limiter loads an older policy again, behind its answer. */
     policyRefreshSeconds: read("POLICY_REFRESH_SECONDS") ?? 600,
-    /** Whether the database has read replication, so that lists are read from the nearest copy (ADR-19). */
-    readsFromReplicas: read("D1_READ_REPLICATION") === "auto",
     /** The UTC day at whose start `GET /pets/{petId}` ends. */
     petsSunsetDate: read("PETS_SUNSET_DATE") ?? "2030-12-05",
     /** The base URLs that the OpenAPI document lists as servers. Undefined if not configured. */

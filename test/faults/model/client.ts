@@ -50,7 +50,6 @@ export async function send(world: World, credential: string, call: Call): Promis
     reports: world.reports,
     policies: world.policies,
     isEarlier: call.isEarlier ?? false,
-    ...(world.hasReplicas ? { vars: { D1_READ_REPLICATION: "auto" } } : {}),
   };
   const response = await fetch(new URL(call.path, url), {
     method: call.method ?? "GET",

@@ -40,17 +40,12 @@ export type Counts = {
   kept: number;
 };
 
-type State = { readonly revision: number; readonly json: string };
-
 export class OrderModel {
   readonly orders = new Map<string, Order>();
   readonly cancelled: { readonly orderId: string; readonly keyId: string }[] = [];
   /** Raised by each change that a client can see. */
   #revision = 0;
   readonly #etags = new Map<string, number>();
-  readonly #replicas: State[] = [];
-  /** By key: the earliest revision that its lists may show. */
-  readonly #firstRevisions = new Map<string, number>();
 
   set(id: string, order: Order): void {
     const before = this.orders.get(id);
@@ -67,35 +62,13 @@ export class OrderModel {
     return `[${ids.map((id) => toJson(id, this.orders.get(id))).join(",")}]`;
   }
 
-  replicate(number: number): void {
-    this.#replicas[number] = this.#state();
-  }
-
-  #state(): State {
-    return { revision: this.#revision, json: this.json() };
-  }
-
-  /** A cancel of the key was answered and remembered: the key's lists show this state or a later one. */
-  remember(keyId: string): void {
-    this.#firstRevisions.set(keyId, this.#revision);
-  }
-
-  /**
-   * The list of a key is the current one or that of a replica which is not too old for the key. One revision
-   * has one ETag, and one ETag has one revision.
-   */
-  checkList(keyId: string, etag: string, json: string): void {
-    const first = this.#firstRevisions.get(keyId) ?? 0;
-    const states = [...this.#replicas.filter(({ revision }) => revision >= first), this.#state()];
+  /** Every list is the current one. One revision has one ETag, and one ETag has one revision. */
+  checkList(etag: string, json: string): void {
     const known = this.#etags.get(etag);
-    const taken = new Set(this.#etags.values());
-    const state = states.find(
-      (each) =>
-        each.json === json && (known === undefined ? !taken.has(each.revision) : each.revision === known),
-    );
-    if (!state)
+    const isNew = known === undefined && this.etag() === undefined;
+    if (json !== this.json() || !(isNew || known === this.#revision))
       throw new Mismatch(`the list ${etag} is ${json.slice(0, 300)}, not ${this.json().slice(0, 300)}`);
-    this.#etags.set(etag, state.revision);
+    this.#etags.set(etag, this.#revision);
   }
 
   /** The ETag of the current list, if a client has seen it. */

@@ -50,8 +50,6 @@ export type KeyModel = {
 export type Conditions = {
   /** How far each isolate's clock is ahead of the limiters'. The first isolate has the limiters' clock. */
   readonly skewsMs: readonly number[];
-  /** Whether lists are read from replicas, too. */
-  readonly hasReplicas: boolean;
 };
 
 /** Alarms that run while the clock moves. D1 may be down for days, with an alarm each minute. */
@@ -84,17 +82,6 @@ export class World {
     // Every run begins at the same time of a day.
     this.#nowMs = (Math.floor(lastNowMs / DAY) + 2) * DAY + 12 * 60 * MINUTE + 250;
     lastNowMs = this.#nowMs;
-  }
-
-  get hasReplicas(): boolean {
-    return this.#conditions.hasReplicas;
-  }
-
-  /** Brings one of the two replicas up to date. */
-  async replicate(number: number): Promise<void> {
-    if (!this.hasReplicas) return;
-    await this.service.replicate(number);
-    this.orders.replicate(number);
   }
 
   get nowMs(): number {
@@ -147,7 +134,6 @@ export class World {
       ]);
       this.orders.set(id, order);
     }
-    for (const replica of [0, 1]) await this.replicate(replica);
     await this.#insertKey("free", null, null);
     await this.#insertKey("pro", null, null);
     await this.#insertKey("enterprise", 4, 9);

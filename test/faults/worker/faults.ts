@@ -46,50 +46,6 @@ function faultyDatabase(db: D1Database, nowMs: () => number, strikeOf: (sql: str
   });
 }
 
-/** The copies of D1 that lag: the test moves them between steps. */
-type Replicas = { readonly DB_REPLICA_1?: D1Database; readonly DB_REPLICA_2?: D1Database };
-
-/** D1 with replicas of the orders. A query goes to a copy whose revision, the bookmark, is new enough. */
-function replicatedDatabase(env: Bindings & Replicas, faultyOf: (db: D1Database) => D1Database): D1Database {
-  const copies = [env.DB, env.DB_REPLICA_1, env.DB_REPLICA_2].filter((db) => db !== undefined);
-  const withSession = (start: string) => {
-    let bookmark = /^\d+$/.test(start) ? Number(start) : 0;
-    const run = async <T>(query: (db: D1Database) => Promise<T>): Promise<T> => {
-      const revisions = await Promise.all(copies.map(revisionOf));
-      const fresh = copies.filter((_, i) => (revisions[i] ?? 0) >= bookmark);
-      const chosen =
-        start === "first-primary" ? env.DB : (fresh[Math.floor(Math.random() * fresh.length)] ?? env.DB);
-      const result = await query(faultyOf(chosen));
-      bookmark = Math.max(bookmark, await revisionOf(chosen));
-      return result;
-    };
-    type Prepared = { on(db: D1Database): D1PreparedStatement };
-    const prepare = (sql: string, values: unknown[] = []): object => {
-      const on = (db: D1Database) => db.prepare(sql).bind(...values);
-      return {
-        on,
-        bind: (...bound: unknown[]) => prepare(sql, bound),
-        all: () => run((db) => on(db).all()),
-        run: () => run((db) => on(db).run()),
-        raw: () => run((db) => on(db).raw()),
-        first: () => run((db) => on(db).first()),
-      };
-    };
-    const batch = (statements: Prepared[]) => run((db) => db.batch(statements.map((each) => each.on(db))));
-    const getBookmark = () => (bookmark === 0 ? null : String(bookmark).padStart(16, "0"));
-    return { prepare, batch, getBookmark };
-  };
-  const primary = faultyOf(env.DB);
-  const members = { prepare: primary.prepare, batch: primary.batch, withSession };
-  return members as unknown as D1Database; // the Worker uses these members only
-}
-
-async function revisionOf(db: D1Database): Promise<number> {
-  return (
-    (await db.prepare("select max(revision) as revision from order_changes").first<number>("revision")) ?? 0
-  );
-}
-
 export const isWrite = (sql: string) => /\b(insert|update|delete)\b/i.test(sql);
 
 /** How D1 answers the limiters. */
@@ -139,10 +95,9 @@ export function withFaults<T>(
   run: (env: Bindings) => T,
 ): T {
   const strikeOf = d1StrikeOf(instruction, trace);
-  const faultyOf = (db: D1Database) => faultyDatabase(db, () => instruction.nowMs, strikeOf);
   const bindings = {
     ...env,
-    DB: instruction.vars?.D1_READ_REPLICATION ? replicatedDatabase(env, faultyOf) : faultyOf(env.DB),
+    DB: faultyDatabase(env.DB, () => instruction.nowMs, strikeOf),
     KEY_LIMITER: limitersOf(env),
     ...instruction.vars,
   };
@@ -170,7 +125,7 @@ function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strik
 }
 
 /** What the Worker calls of a limiter. */
-export const LIMITER_METHODS = ["admit", "admitAll", "forget", "inspect", "flush", "remember"] as const;
+export const LIMITER_METHODS = ["admit", "admitAll", "forget", "inspect", "flush"] as const;
 export type LimiterMethod = (typeof LIMITER_METHODS)[number];
 
 /** The object of this test's class. */

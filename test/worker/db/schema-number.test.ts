@@ -32,7 +32,7 @@ describe("a database of another version", () => {
   ] as const)(
     "%s is named by /health, the metrics and the log",
     async ([, statements, status, says], { expect }) => {
-      const DB = env.DB_REPLICA_1;
+      const DB = env.DB_OF_ANOTHER_VERSION;
       await run(DB, ...statements);
       const app = startApp({ DB });
       const health = await app("/health");

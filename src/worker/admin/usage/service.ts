@@ -3,7 +3,6 @@ import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { withCustomerId } from "../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
-import { readNearest } from "../../db/session.ts";
 import {
   CUSTOMER_SORTS,
   USAGE_SORTS,
@@ -94,8 +93,7 @@ const SORTS: Readonly<Record<Group, readonly UsageSort[]>> = {
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
 /**
- * Asks with the filter of the query. Limiters of few keys report first, and the primary has their reports. Else the
- * nearest copy of D1 is read: sums take long, and have not the requests of this moment.
+ * Asks with the filter of the query. Limiters of few keys report first.
  */
 async function withReports<T>(
   env: Bindings,
@@ -103,12 +101,12 @@ async function withReports<T>(
   unit: UsagePeriod,
   find: (db: Database, filter: UsageFilter, about: AboutUsage) => Promise<T>,
 ): Promise<T> {
-  const { key, plan, customer } = await withCustomerId(openDatabase(env.DB), query);
+  const db = openDatabase(env.DB);
+  const { key, plan, customer } = await withCustomerId(db, query);
   const filter = { ...rangeOf(env, query, unit), key, customer, plan };
   const reported = filter.toSeconds > nowSeconds() ? await askLimiters(env, filter) : undefined;
   const about = await describeRange(env, filter, reported);
-  if (reported) return find(openDatabase(env.DB), filter, about);
-  return readNearest(env, undefined, ({ db }) => find(db, filter, about));
+  return find(db, filter, about);
 }
 
 export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {

@@ -1,11 +1,9 @@
 /**
  * The list of orders in an isolate, as chunks that all readers share. Every list is a snapshot of a revision.
- * The revision was current after the request arrived, or comes from a replica that may lag (ADR-19). Only
- * changed chunks are read again (ADR-6).
+ * The revision was current after the request arrived. Only changed chunks are read again (ADR-6).
  */
 import type { Bindings } from "../../context.ts";
-import type { Database } from "../../db/database.ts";
-import { type Bookmark, laterBookmark, readNearest } from "../../db/session.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
 import { SingleFlight } from "../../platform/single-flight.ts";
 import type { Chunk, List, Revision } from "./list-sql.ts";
 import * as d1 from "./list-sql.ts";
@@ -16,22 +14,18 @@ const MAX_ROUNDS = 5; // a list that changes faster than it is read has no snaps
 /** At most this many reads of the revision at once: D1 answers one query after the other. */
 const MAX_REVISION_READS = 4;
 
-/** The revision that a read found, and a state of D1 that the read has seen. */
-type Current = { readonly revision: Revision; readonly asOf: Bookmark | undefined };
 /** A first list that is too large, or that changes faster than it is read, has no snapshot. */
-export type Ahead = Current | "no snapshot";
+export type Ahead = Revision | "no snapshot";
 type WaitUntil = (promise: Promise<unknown>) => void;
 
 /** Without chunks, the client has the list already. Without an ETag, the list is read while it is sent. */
 type Listed = { readonly etag?: string; readonly chunks?: readonly Chunk[] };
 
 export class OrderList {
-  readonly #revisionReads = new SingleFlight<Current>(10_000, MAX_REVISION_READS);
+  readonly #revisionReads = new SingleFlight<Revision>(10_000, MAX_REVISION_READS);
   readonly #builds = new SingleFlight<List | undefined>(30_000);
   #kept: List | undefined;
   #isNotKeptUntilMs = 0;
-  /** The latest state that the isolate has seen. The isolate never reads an earlier state. */
-  #bookmark: Bookmark | undefined;
 
   /**
    * Begins to read while the limiter decides. Reads the revision, or the whole list if the isolate has none.
@@ -44,23 +38,15 @@ export class OrderList {
     return ahead;
   }
 
-  /**
-   * Shows the bookmark's state or a later state. `ahead` counts unless the bookmark came later. Reads one row,
-   * and after a change makes a second query.
-   */
+  /** Reads one row, if it was not read ahead. After a change, makes a second query. */
   async open(
     env: Bindings,
-    bookmark: Bookmark | undefined,
     ifNoneMatch: string,
     waitUntil: WaitUntil,
     ahead?: Promise<Ahead>,
   ): Promise<Listed> {
-    this.see(bookmark);
-    const isTooEarly = ({ asOf }: Current) =>
-      bookmark !== undefined && laterBookmark(asOf, bookmark) !== asOf;
-    const read = await ahead;
-    if (read === "no snapshot") return { chunks: d1.UNREAD };
-    const { revision } = read && !isTooEarly(read) ? read : await this.#readCurrent(env, waitUntil);
+    const revision = await (ahead ?? this.#readCurrent(env, waitUntil));
+    if (revision === "no snapshot") return { chunks: d1.UNREAD };
     const etag = toEtag(revision);
     if (matchesEtag(ifNoneMatch, etag)) return { etag };
     const kept = this.#kept;
@@ -69,7 +55,7 @@ export class OrderList {
     const isEnough = (built: List | undefined) => !built || toEtag(built.revision) === etag;
     const list = await this.#builds.runAfterCall(() => this.#build(env), waitUntil, isEnough);
     if (!list) return { chunks: d1.UNREAD };
-    // The list can be later than the revision: another copy of D1 answered, or an order changed since.
+    // The list can be later than the revision: an order changed since.
     const built = toEtag(list.revision);
     return matchesEtag(ifNoneMatch, built) ? { etag: built } : { etag: built, chunks: list.chunks };
   }
@@ -81,23 +67,18 @@ export class OrderList {
 
   /** Reads the first orders of an unread chunk. If there are more, the last chunk is unread. */
   async readMore(env: Bindings, { low }: Chunk): Promise<readonly Chunk[]> {
-    return (await this.#read(env, (db) => d1.readPage(db, d1.SIZES.ordersPerStreamedPage, low))).chunks;
+    return (await d1.readPage(openDatabase(env.DB), d1.SIZES.ordersPerStreamedPage, low)).chunks;
   }
 
   /** A read that began before this call is not current enough. Requests that wait share the next read. */
-  #readCurrent(env: Bindings, waitUntil: WaitUntil): Promise<Current> {
-    const read = async () => {
-      const asOf = this.#bookmark;
-      return { revision: await this.#read(env, d1.readRevision), asOf };
-    };
-    return this.#revisionReads.runAfterCall(read, waitUntil);
+  #readCurrent(env: Bindings, waitUntil: WaitUntil): Promise<Revision> {
+    return this.#revisionReads.runAfterCall(() => d1.readRevision(openDatabase(env.DB)), waitUntil);
   }
 
   /** The first list of an isolate brings its revision with it. */
   async #readFirst(env: Bindings, waitUntil: WaitUntil): Promise<Ahead> {
-    const asOf = this.#bookmark;
     const list = await this.#builds.runAfterCall(() => this.#build(env), waitUntil);
-    return list ? { revision: list.revision, asOf } : "no snapshot";
+    return list?.revision ?? "no snapshot";
   }
 
   #isTooLarge(): boolean {
@@ -108,22 +89,9 @@ export class OrderList {
   async #build(env: Bindings): Promise<List | undefined> {
     const from = this.#kept;
     this.#kept = undefined; // if the kept list causes a failure, the next list starts anew
-    this.#kept = await this.#read(env, (db) => build(db, from));
+    this.#kept = await build(openDatabase(env.DB), from);
     if (!this.#kept) this.#isNotKeptUntilMs = Date.now() + NOT_KEPT_FOR_MS;
     return isWhole(this.#kept) ? this.#kept : undefined;
-  }
-
-  #read<T>(env: Bindings, query: (db: Database) => Promise<T>): Promise<T> {
-    return readNearest(env, this.#bookmark, async (session) => {
-      const result = await query(session.db);
-      this.see(session.bookmark());
-      return result;
-    });
-  }
-
-  /** Makes lists show the bookmark's state or a later state. */
-  see(bookmark: Bookmark | undefined): void {
-    this.#bookmark = laterBookmark(this.#bookmark, bookmark);
   }
 }
 

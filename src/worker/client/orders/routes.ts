@@ -2,8 +2,7 @@
 import { type Context, Hono } from "hono";
 import { createMiddleware } from "hono/factory";
 import type { AppEnv } from "../../context.ts";
-import { openPrimarySession } from "../../db/session.ts";
-import { reachLimiter } from "../../key/reach-limiter.ts";
+import { openDatabase } from "../../db/database.ts";
 import { ApiError, invalidRequest } from "../../platform/errors.ts";
 import { urlOf } from "../../platform/request-url.ts";
 import { nowSeconds } from "../../text/time.ts";
@@ -61,13 +60,8 @@ function storeOrderRoutes(orders: OrderList) {
   const bodies = new ListBodies(() => orders.keptChunks);
   return new Hono<ListEnv>()
     .get("/", async (c) => {
-      const { etag, chunks } = await orders.open(
-        c.env,
-        bookmarkOf(c),
-        ifNoneMatch(c),
-        waitUntilOf(c),
-        c.get("ahead"),
-      );
+      const ahead = c.get("ahead");
+      const { etag, chunks } = await orders.open(c.env, ifNoneMatch(c), waitUntilOf(c), ahead);
       // `no-cache`: a client may store the list, but must revalidate the list before each use.
       const headers = { "Cache-Control": "private, no-cache", ...(etag && { ETag: etag }) };
       if (!chunks) return c.body(null, 304, headers);
@@ -80,17 +74,7 @@ function storeOrderRoutes(orders: OrderList) {
     .delete("/:orderId", requireRightToCancel, refuseQuery, async (c) => {
       const by = { keyId: c.get("key").id, requestId: c.get("requestId"), atSeconds: nowSeconds() };
       const cancel = { ...by, isConditionTrue: isConditionTrue(c) };
-      const session = openPrimarySession(c.env);
-      try {
-        await cancelOrder(session.db, c.req.param("orderId"), cancel);
-      } finally {
-        // The limiter stores the bookmark before the response, so that the key's next list shows the cancel,
-        // wherever the request arrives (ADR-19).
-        const bookmark = session.bookmark();
-        orders.see(bookmark); // this isolate shows the cancel even if the limiter cannot be reached
-        if (bookmark !== undefined)
-          await reachLimiter(c.env, c.get("key"), async (limiter) => limiter.remember(bookmark));
-      }
+      await cancelOrder(openDatabase(c.env.DB), c.req.param("orderId"), cancel);
       return c.body(null, 204, { "Cache-Control": "no-store" });
     })
     .all("/:orderId", refuseOtherMethods("DELETE"));
@@ -98,7 +82,8 @@ function storeOrderRoutes(orders: OrderList) {
 
 /** Nothing is looked up before, so a key that may only list learns nothing about the order (ADR-33). */
 const requireRightToCancel = createMiddleware<AppEnv>((c, next) => {
-  if (factOf(c, "mayCancel") === true) return next();
+  const verdict = c.get("rateLimit");
+  if (verdict?.kind === "admitted" && verdict.facts.mayCancel === true) return next();
   throw new ApiError("not_allowed", "This API key may only list orders.");
 });
 
@@ -111,16 +96,4 @@ const refuseQuery = createMiddleware<AppEnv>((c, next) => {
 /** A single order has no ETag, so only `*` matches an order that exists (RFC 9110, 13.1.1 and 13.1.2). */
 function isConditionTrue(c: Context<AppEnv>): boolean {
   return (c.req.header("If-Match") ?? "*") === "*" && c.req.header("If-None-Match") !== "*";
-}
-
-/** The bookmark of the key's last cancel. */
-function bookmarkOf(c: Context<AppEnv>): string | undefined {
-  const bookmark = factOf(c, "bookmark");
-  return typeof bookmark === "string" ? bookmark : undefined;
-}
-
-/** What the limiter says about the key of an admitted request. */
-function factOf(c: Context<AppEnv>, name: string) {
-  const verdict = c.get("rateLimit");
-  return verdict?.kind === "admitted" ? verdict.facts[name] : undefined;
 }
