@@ -316,6 +316,30 @@ describe("a change with a preview", () => {
   });
 });
 
+it("the form of a customer creates one, not one of a known name, and another name is a change of it", async ({
+  expect,
+}) => {
+  const { get, post } = await browserWith(env.ADMIN_TOKEN);
+  const name = `Cy ${newKeyId()}`;
+  const sent = {
+    ...formOn(await (await get("/console/customers/new")).text(), "Create customer").fields,
+    name,
+  };
+  const send = async (path: string, fields: Record<string, string>) => {
+    const { headers } = await post(path, fields);
+    const shown = (headers.get("Location") ?? "").split("?")[0] ?? "";
+    return [shown, await (await get(headers.get("Location") ?? "")).text()] as const;
+  };
+  const [path, created] = await send("/console/customers/new", sent);
+  expect(created).toMatch(new RegExp(`${name} is created.*This customer has no key`, "s"));
+  expect(created).not.toMatch(/<dt>Note|name="change"/);
+  const again = await post("/console/customers/new", { ...sent, name: name.toUpperCase() });
+  expect([again.status, await again.text()]).toEqual([409, expect.stringContaining("has this name")]);
+  const { fields } = formOn(await (await get(`${path}/edit`)).text(), "Change customer");
+  const [same, renamed] = await send(`${path}/edit`, { ...fields, name: `${name} Ltd`, note: "" });
+  expect([same, renamed]).toEqual([path, expect.stringContaining(`name ${name} → ${name} Ltd`)]);
+});
+
 it("a merge and an erasure say first what goes, and then that it is gone", async ({ expect }) => {
   setClock(NOON - 400 * 86_400_000);
   const operator = operatorOf(startApp());

@@ -138,7 +138,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       <Definitions
         facts={[
           ["E-mail", email === null ? NONE : <MailTo address={email} />],
-          ["Note", note ?? NONE],
+          ...(note === null ? [] : [["Note", note] as const]),
           ["Id", <code>{id}</code>],
           ...(erasedAt === null ? [] : [["Erased", <Time iso={erasedAt} />] as const]),
           ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
@@ -202,7 +202,7 @@ type DoneProps = {
 /** The entry of a merge is that of the customer who is gone. */
 function CustomerDone({ c, customer, entries }: DoneProps) {
   if (isDone(c, "merge", customer)) return <Notice kind="good">The customer is merged into this one.</Notice>;
-  if (!Object.keys(CUSTOMER_ACTIONS).some((name) => isDone(c, name, customer))) return null;
+  if (!["create", ...Object.keys(CUSTOMER_ACTIONS)].some((name) => isDone(c, name, customer))) return null;
   const { name, version } = customer;
   return <Done subject={name} version={version} entries={entries} mayUndo={!c.var.mayOnlyRead} />;
 }

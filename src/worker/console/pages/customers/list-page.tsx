@@ -1,18 +1,31 @@
-/** `/console/customers` lists customers with their use. A key that names a new customer creates it. */
+/** `/console/customers` lists customers with their use, and creates them. */
 import { Hono } from "hono";
 import { customerCalls } from "../../../admin/customers/calls.ts";
-import { customerQuery, type ListedCustomer } from "../../../admin/customers/schema.ts";
+import { customerQuery, type ListedCustomer, newCustomer } from "../../../admin/customers/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import { orderOf } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
-import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
+import { Fields } from "../../kit/fields.tsx";
+import { doneAddress, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, daysIn, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
-import { page } from "../../kit/page.tsx";
-import { Badge, type Column, Customer, Notice, ShownCount, Table, Time } from "../../kit/ui.tsx";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import {
+  Badge,
+  type Column,
+  Customer,
+  customerAddress,
+  Notice,
+  ShownCount,
+  Submit,
+  Table,
+  Time,
+} from "../../kit/ui.tsx";
 import { advicesTo } from "./advice.tsx";
 
 const ROWS_PER_PAGE = 50;
@@ -20,7 +33,17 @@ const ADVICES_SHOWN = 5;
 /** The customer who comes closest to a limit is first, and may need the next plan. */
 const BY_DEFAULT = { sort: "near" };
 
-export const customerListPages = new Hono<AppEnv>().get("/", async (c) => {
+export const customerListPages = new Hono<AppEnv>()
+  .get("/", (c) => showCustomers(c))
+  .get("/new", (c) => createPage(c))
+  .post("/new", (c) =>
+    answerForm(c, "create", createPage, async (typed) => {
+      const made = await sendForm(c, customerCalls.create, typed);
+      return c.redirect(doneAddress(customerAddress(made.id), "create", made), 303);
+    }),
+  );
+
+async function showCustomers(c: ConsoleContext) {
   const byDefault = { ...BY_DEFAULT, from: daysBefore(29) };
   const query = queryOf(c, customerQuery, byDefault);
   if (query.format === "csv") return fileOf(c, customerCalls.list, query);
@@ -33,7 +56,19 @@ export const customerListPages = new Hono<AppEnv>().get("/", async (c) => {
   const shown = { ...byDefault, ...c.req.query() };
   return page(
     c,
-    { title: "Customers", actions: <CsvLink c={c} /> },
+    {
+      title: "Customers",
+      actions: (
+        <>
+          <CsvLink c={c} />
+          {!c.var.mayOnlyRead && (
+            <a class="button primary" href="/console/customers/new">
+              Create customer
+            </a>
+          )}
+        </>
+      ),
+    },
     <>
       <Filters
         c={c}
@@ -64,7 +99,20 @@ export const customerListPages = new Hono<AppEnv>().get("/", async (c) => {
       <Pages c={c} next={next} />
     </>,
   );
-});
+}
+
+function createPage(c: ConsoleContext, failure?: Failure) {
+  requireWriter(c.var);
+  return page(
+    c,
+    { title: "Create customer", status: failure?.status ?? 200 },
+    <form method="post" class="panel">
+      <FailureNotice failure={failure} />
+      <Fields schema={newCustomer} names={[["name", "email"], "note"]} failure={failure} isFocused />
+      <Submit tone="primary">Create customer</Submit>
+    </form>,
+  );
+}
 
 type Row = ListedCustomer & ListedCustomer["usage"];
 
