@@ -38,7 +38,7 @@ const BAND_HEIGHT = 64;
 const FOOT = 22;
 const HEAD = 18;
 /** So many fit on a phone. */
-const MAX_TIMES = 8;
+const MAX_TIMES = 7;
 const MAX_VALUES = 7;
 
 const STEP_MS = { hour: HOUR_SECONDS * 1000, day: DAY_SECONDS * 1000 };
