@@ -1,6 +1,6 @@
 /**
  * The headers of a verdict: the `X-RateLimit` triple, `RateLimit` and `RateLimit-Policy` of the IETF draft
- * (draft-ietf-httpapi-ratelimit-headers), and `Retry-After`.
+ * (draft-ietf-httpapi-ratelimit-headers-11), and `Retry-After`.
  *
  * Pure. A wait is rounded up to whole seconds and is at least 1, so that a client that waits is admitted.
  */
@@ -14,8 +14,8 @@ export type HeaderOptions = {
   readonly retryAfter?: boolean | undefined;
 };
 
-/** JavaScript's timers overflow at longer waits and fire at once. `X-RateLimit-Reset` names the real end. */
-const MAX_RETRY_AFTER_SECONDS = 86_400;
+/** JavaScript's timers overflow at 2 ** 31 ms, and fire at once. `X-RateLimit-Reset` names the real end. */
+const MAX_RETRY_AFTER_SECONDS = 2_147_483;
 
 type ShownWindow = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
 

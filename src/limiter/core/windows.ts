@@ -55,7 +55,8 @@ export function checkLimits(limits: readonly Limit[]): void {
       );
   }
   const isRepeated = (of: (limit: Limit) => unknown) => new Set(limits.map(of)).size < limits.length;
-  if (isRepeated(({ name }) => name) || isRepeated(({ seconds }) => seconds))
+  // The next draft of the headers compares names without case.
+  if (isRepeated(({ name }) => name.toLowerCase()) || isRepeated(({ seconds }) => seconds))
     throw new RangeError("limits: two windows have the same name or the same length");
 }
 

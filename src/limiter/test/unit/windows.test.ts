@@ -44,7 +44,7 @@ describe("limits", () => {
     ["seconds that do not divide a day", [{ ...minute, seconds: 7 }], /seconds of "minute"/],
     ["seconds of more than a day", [{ ...minute, seconds: 172_800 }], /seconds of "minute"/],
     ["a name with a quote", [{ ...minute, name: 'a"b' }], /the name "a\\"b"/],
-    ["the same name twice", [minute, { ...minute, seconds: 90 }], /same name/],
+    ["the same name twice", [minute, { ...minute, name: "Minute", seconds: 90 }], /same name/],
     ["the same length twice", [minute, { ...minute, name: "m" }], /same length/],
   ])("must not be %s", ([, limits, message], { expect }) => {
     expect(() => checkLimits(limits)).toThrow(message);
@@ -241,10 +241,10 @@ describe("headers", () => {
     expect(counters).toEqual(NOTHING_COUNTED);
   });
 
-  it("ask for a wait of at most a day, and show the real end", ({ expect }) => {
+  it("ask for the longest wait that a timer of JavaScript can hold, and show the real end", ({ expect }) => {
     const blocked = { endsAtMs: NOON + 30 * 86_400_000, reason: null };
     expect(headers({ limits, blocked }, 1)).toMatchObject({
-      "Retry-After": "86400",
+      "Retry-After": "2147483",
       "X-RateLimit-Reset": String(Math.ceil(blocked.endsAtMs / 1000)),
       RateLimit: '"minute";r=0;t=2591985, "day";r=0;t=2591985',
     });
