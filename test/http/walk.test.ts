@@ -562,8 +562,11 @@ describe("4.1 List orders", () => {
     expect([headers.get("ETag"), headers.get("Content-Type")]).toEqual([etag, "application/json"]);
     const again = { ...key, headers: { "If-None-Match": etag } };
     await expectAnswer(again, "304", "60 57 minute");
+    const same = { ...key, headers: { "If-Match": `"other", ${etag}` } };
+    await expectAnswer(same, "200", "60 56 minute");
     await newOrder();
-    await expectAnswer(again, "200", "60 56 minute");
+    await expectAnswer(again, "200", "60 55 minute");
+    await expectAnswer(same, "412 precondition_failed", "60 54 minute");
   });
 });
 

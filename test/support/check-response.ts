@@ -67,12 +67,13 @@ function* problemsOf(exchange: Exchange): Generator<string> {
   }
 
   const isOfPet = /^\/v1\/pets\/[^/]+$/.test(path) && !isPreflight(exchange);
+  const isUnderScope = status === 403 && /"code":"(?:not_allowed|read_only)"/.test(body);
   const due: [name: string, isDue: boolean][] = [
-    ["Retry-After", status === 429 || status === 503],
-    ["WWW-Authenticate", status === 401],
-    ["Allow", status === 405],
-    ["Deprecation", isOfPet],
-    ["Sunset", isOfPet],
+    ["Retry-After", status === 429 || status === 503], // RFC 6585, 4; RFC 9110, 15.6.4
+    ["WWW-Authenticate", status === 401 || isUnderScope], // RFC 9110, 15.5.2; RFC 6750, 3
+    ["Allow", status === 405], // RFC 9110, 15.5.6
+    ["Deprecation", isOfPet], // RFC 9745, 2
+    ["Sunset", isOfPet], // RFC 8594, 3
   ];
   for (const [name, isDue] of due) if (headers.has(name) !== isDue) yield `${isDue ? "no" : "a"} ${name}`;
 
@@ -83,7 +84,9 @@ function* problemsOf(exchange: Exchange): Generator<string> {
   if (!isJson && (status >= 400 || path.startsWith("/v1"))) yield "no JSON";
   if (status < 400) return;
   if (!isError(body, status)) yield "no Error object";
-  const help = `</docs#${JSON.parse(body).code}>; rel="help"`;
+  const end = "</docs#description/versions>";
+  const ends = isOfPet ? `, ${end}; rel="deprecation", ${end}; rel="sunset"` : "";
+  const help = `</docs#${JSON.parse(body).code}>; rel="help"${ends}`; // RFC 8288
   const isOfOperators = /^\/(?:admin|console)(?:\/|$)/.test(path);
   if (!isOfOperators && headers.get("Link") !== help) yield `not the Link ${help}`;
 }
@@ -146,8 +149,8 @@ function* problemsAt(exchange: Exchange, nowMs: number): Generator<string> {
   if (!expected.includes(shown)) yield `X-RateLimit ${shown} instead of ${expected.join(" or ")}`;
   if (status !== 429) return;
   if (minute.remaining > 0 && day.remaining > 0) yield "a 429 with requests left";
-  if (wait !== Math.min(DAY_MS / 1000, secondsUntil(resetMs, nowMs)))
-    yield `Retry-After ${wait} is not the wait until X-RateLimit-Reset, or a day`;
+  if (wait !== Math.min(2_147_483, secondsUntil(resetMs, nowMs)))
+    yield `Retry-After ${wait} is not the wait until X-RateLimit-Reset`;
 }
 
 /** What the X-RateLimit headers can be. */

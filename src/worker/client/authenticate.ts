@@ -6,7 +6,8 @@ import { hashKey, type MacKeys } from "../key/mac.ts";
 import { ApiError, type Refusal } from "../platform/errors.ts";
 import { bearerCredential } from "../text/bearer.ts";
 
-const CHALLENGE = 'Bearer realm="store-orders"';
+/** RFC 6750, 3: also on a 403 of a key whose rights do not reach. */
+export const CHALLENGE = 'Bearer realm="store-orders"';
 
 /** Does no I/O after the isolate's first request. */
 export function authenticate(macKeys: MacKeys) {

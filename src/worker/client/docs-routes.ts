@@ -1,13 +1,21 @@
-/** Routes without a key: the OpenAPI document, the same as text for AI models, and `/`, which links to the page at /docs (a static asset). */
+/**
+ * Routes without a key: the OpenAPI document, the same as text for AI models, where programs and finders of
+ * security holes look, and `/`, which links to the page at /docs (a static asset).
+ */
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
 import { llmsText, openApiDocument } from "../../openapi/document.ts";
 import type { AppEnv } from "../context.ts";
+import { notFound } from "../platform/errors.ts";
 import { urlOf } from "../platform/request-url.ts";
 import { settingsOf } from "../platform/settings.ts";
+import { DAY_SECONDS, nowSeconds, rfc3339 } from "../text/time.ts";
 
 /** Links to the documentation for people and to the description for programs (RFC 8631). */
 const LINKS = '</docs>; rel="service-doc", </openapi.json>; rel="service-desc"';
+
+/** RFC 9727, 4.2. */
+const CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"';
 
 const FRONT_PAGE =
   '<!doctype html><html lang="en"><title>Store Orders</title><p>Store Orders lists and cancels the orders of a pet store: <a href="/docs">the documentation</a>.\n';
@@ -18,7 +26,27 @@ export const docsRoutes = new Hono<AppEnv>()
   .use("/openapi.json", cors({ allowMethods: ["GET", "HEAD"] }))
   // The document names the origin of the request, so a cached copy is revalidated before each use.
   .get("/openapi.json", async (c) => c.json(await documentOf(c), 200, { "Cache-Control": "no-cache" }))
-  .get("/llms.txt", async (c) => c.text(llmsText(await documentOf(c)), 200, { "Cache-Control": "no-cache" }));
+  .get("/llms.txt", async (c) => c.text(llmsText(await documentOf(c)), 200, { "Cache-Control": "no-cache" }))
+  .get("/.well-known/api-catalog", (c) => {
+    const { origin } = urlOf(c.req.raw);
+    const link = (path: string, type: string) => [{ href: `${origin}${path}`, type }];
+    const service = {
+      anchor: `${origin}/v1`,
+      "service-desc": link("/openapi.json", "application/json"),
+      "service-doc": link("/docs", "text/html"),
+      status: link("/health", "application/json"),
+    };
+    const Link = `<${origin}/.well-known/api-catalog>; rel="api-catalog"`;
+    return c.body(JSON.stringify({ linkset: [service] }), 200, { "Content-Type": CATALOG_TYPE, Link });
+  })
+  .get("/.well-known/security.txt", (c) => {
+    const { supportContact } = settingsOf(c.env);
+    if (supportContact === undefined) throw notFound();
+    const contact = supportContact.startsWith("https:") ? supportContact : `mailto:${supportContact}`;
+    // Whoever keeps a copy asks again after a while: the contact may have changed.
+    const expires = rfc3339(nowSeconds() + 30 * DAY_SECONDS);
+    return c.text(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);
+  });
 
 /** The first request for the document loads the text, which npm run build makes of openapi.yaml. */
 async function documentOf(c: Context<AppEnv>) {

@@ -17,9 +17,13 @@ export const petRoutes = new Hono<AppEnv>()
   })
   .all("/:petId", refuseOtherMethods("GET, HEAD"));
 
-/** Adds `Deprecation` and `Sunset`. Runs before authentication, so that refusals have the headers, too. */
+/** Where the documentation tells what happens to deprecated operations (RFC 9745 and RFC 8594). */
+const LINKS = '</docs#description/versions>; rel="deprecation", </docs#description/versions>; rel="sunset"';
+
+/** Adds `Deprecation`, `Sunset` and their links. Runs before authentication, so that refusals have the headers, too. */
 export const announceSunset = createMiddleware<AppEnv>(async (c, next) => {
   await next();
   const headers = petsHeaders(settingsOf(c.env).petsSunsetDate);
   for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
+  c.res.headers.append("Link", LINKS);
 });

@@ -75,8 +75,8 @@ describe("the document", () => {
     const ofAll = ["401", "403", "429", "500", "503"];
     const statuses = operations.map(({ name, responses }) => [name, Object.keys(responses).sort()]);
     expect(Object.fromEntries(statuses)).toEqual({
-      "get /store/orders": ["200", "304", ...ofAll].sort(),
-      "head /store/orders": ["200", "304", ...ofAll].sort(),
+      "get /store/orders": ["200", "304", "412", ...ofAll].sort(),
+      "head /store/orders": ["200", "304", "412", ...ofAll].sort(),
       "delete /store/orders/{orderId}": ["204", "400", "404", "409", "412", ...ofAll].sort(),
       "get /pets/{petId}": ["2XX", "404", "410", ...ofAll].sort(),
       "head /pets/{petId}": ["2XX", "404", "410", ...ofAll].sort(),
@@ -141,6 +141,7 @@ describe("every response", () => {
         ...always,
         ...(hasQuota(name, status) ? ["RateLimit-Policy", "RateLimit"] : []),
         ...(special[status] ?? []),
+        ...(status === "403" && hasQuota(name, status) ? ["WWW-Authenticate"] : []),
         ...(Number(status) >= 400 ? ["Link"] : []),
         ...(isOwnOfPet ? ["Deprecation", "Sunset"] : []),
       ];

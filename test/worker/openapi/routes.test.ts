@@ -22,6 +22,29 @@ describe("the front page", () => {
   });
 });
 
+describe("well-known addresses", () => {
+  it("list the API for programs", async ({ expect }) => {
+    const response = await app("/.well-known/api-catalog");
+    expect(response.headers.get("Content-Type")).toMatch(/^application\/linkset\+json/);
+    expect(response.headers.get("Link")).toMatch(/rel="api-catalog"/);
+    const { linkset } = await response.json<{ linkset: Record<string, { href: string }[]>[] }>();
+    for (const { "service-desc": desc = [], status = [] } of linkset)
+      for (const { href } of [...desc, ...status])
+        expect((await app(new URL(href).pathname)).status).toBe(200);
+  });
+
+  it.for([
+    ["ops@example.com", "mailto:ops@example.com"],
+    ["https://example.com/help", "https://example.com/help"],
+  ])("tell where to report a security hole: %s", async ([SUPPORT_CONTACT = "", contact], { expect }) => {
+    const response = await startApp({ SUPPORT_CONTACT })("/.well-known/security.txt");
+    const [, expires = ""] =
+      new RegExp(`^Contact: ${contact}\nExpires: (.+)\n`).exec(await response.text()) ?? [];
+    expect(Date.parse(expires)).toBeGreaterThan(Date.now());
+    expect((await app("/.well-known/security.txt")).status).toBe(404);
+  });
+});
+
 describe("the OpenAPI document", () => {
   it("is served without a key, with the origin of the request as its server", async ({ expect }) => {
     const response = await app("/openapi.json");

@@ -21,6 +21,8 @@ import { ASSERTION_HEADER, identityOf } from "./access-identity.ts";
 import { refuseOtherSites } from "./own-origin.ts";
 import { countFailure } from "./sign-in-limit.ts";
 
+const CHALLENGE = 'Bearer realm="store-orders-admin"';
+
 export type Caller = { readonly actor: string; readonly mayOnlyRead: boolean };
 
 export const requireAdmin = createMiddleware<AppEnv>(async (c, next) => {
@@ -48,7 +50,10 @@ export function beginAs(c: Context<AppEnv>, { actor, mayOnlyRead }: Caller): voi
 
 /** Throws the 403 of a change, if the caller may only read. */
 export function requireWriter({ mayOnlyRead }: { readonly mayOnlyRead?: boolean }): void {
-  if (mayOnlyRead) throw new ApiError("read_only", "You may read here, and change nothing.");
+  if (!mayOnlyRead) return;
+  throw new ApiError("read_only", "You may read here, and change nothing.", {
+    headers: { "WWW-Authenticate": `${CHALLENGE}, error="insufficient_scope"` },
+  });
 }
 
 /**
@@ -141,6 +146,6 @@ async function refusal(c: Context<AppEnv>, message: string, reason: string): Pro
   const network = clientAddress(c);
   logEvent("admin_sign_in_failed", { requestId: c.var.requestId, network, reason });
   return new ApiError("unauthorized", message, {
-    headers: { "WWW-Authenticate": 'Bearer realm="store-orders-admin"' },
+    headers: { "WWW-Authenticate": CHALLENGE },
   });
 }

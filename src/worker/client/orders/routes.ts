@@ -6,6 +6,7 @@ import { openDatabase } from "../../db/database.ts";
 import { ApiError, invalidRequest } from "../../platform/errors.ts";
 import { urlOf } from "../../platform/request-url.ts";
 import { nowSeconds } from "../../text/time.ts";
+import { CHALLENGE } from "../authenticate.ts";
 import { refuseOtherMethods } from "../errors.ts";
 import { cancelOrder } from "./cancel.ts";
 import { type Ahead, OrderList } from "./list.ts";
@@ -62,6 +63,8 @@ function storeOrderRoutes(orders: OrderList) {
     .get("/", async (c) => {
       const ahead = c.get("ahead");
       const { etag, chunks } = await orders.open(c.env, ifNoneMatch(c), waitUntilOf(c), ahead);
+      if (!ifMatches(c.req.header("If-Match"), etag))
+        throw new ApiError("precondition_failed", "The list has changed since the ETag in If-Match.");
       // `no-cache`: a client may store the list, but must revalidate the list before each use.
       const headers = { "Cache-Control": "private, no-cache", ...(etag && { ETag: etag }) };
       if (!chunks) return c.body(null, 304, headers);
@@ -84,7 +87,9 @@ function storeOrderRoutes(orders: OrderList) {
 const requireRightToCancel = createMiddleware<AppEnv>((c, next) => {
   const verdict = c.get("rateLimit");
   if (verdict?.kind === "admitted" && verdict.facts.mayCancel === true) return next();
-  throw new ApiError("not_allowed", "This API key may only list orders.");
+  throw new ApiError("not_allowed", "This API key may only list orders.", {
+    headers: { "WWW-Authenticate": `${CHALLENGE}, error="insufficient_scope"` },
+  });
 });
 
 /** A cancel cannot be undone, so none is made of a request that may mean something else, as `?dryRun=true`. */
@@ -93,7 +98,12 @@ const refuseQuery = createMiddleware<AppEnv>((c, next) => {
   throw invalidRequest("This operation takes no query. Nothing was cancelled.");
 });
 
+/** The strong comparison (RFC 9110, 13.1.1). Comes before `If-None-Match`. */
+function ifMatches(ifMatch = "*", etag?: string): boolean {
+  return ifMatch.trim() === "*" || ifMatch.split(",").some((tag) => tag.trim() === etag);
+}
+
 /** A single order has no ETag, so only `*` matches an order that exists (RFC 9110, 13.1.1 and 13.1.2). */
 function isConditionTrue(c: Context<AppEnv>): boolean {
-  return (c.req.header("If-Match") ?? "*") === "*" && c.req.header("If-None-Match") !== "*";
+  return ifMatches(c.req.header("If-Match")) && c.req.header("If-None-Match") !== "*";
 }
