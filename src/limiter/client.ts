@@ -23,7 +23,7 @@ export type {
   Verdict,
 } from "./core/decide.ts";
 export { type HeaderOptions, headersOf } from "./core/headers.ts";
-export type { HourUsage, ReachedThreshold, RefusedMinute, Report } from "./core/usage.ts";
+export type { CredentialUse, HourUsage, ReachedThreshold, RefusedMinute, Report } from "./core/usage.ts";
 export {
   type Limit,
   perDay,

@@ -263,7 +263,11 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const { lastBan } = counters.penalty;
     // A ban that began, or one that an operator has pardoned.
     const banChanged = lastBan !== before.penalty.lastBan;
-    const event = { begun: banChanged ? lastBan : null, thresholds: policy?.thresholds ?? this.#thresholds };
+    const event = {
+      begun: banChanged ? lastBan : null,
+      thresholds: policy?.thresholds ?? this.#thresholds,
+      credential: policy?.credentials && call.credential,
+    };
     const { outbox, hasNews } = this.#isReporting
       ? record(before.outbox, verdict, event, nowMs)
       : { outbox: before.outbox, hasNews: false };

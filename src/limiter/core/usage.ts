@@ -22,6 +22,8 @@ export const PAUSE_MS = 5_000;
 const RETRY_MINUTES = [1, 2, 4, 8, 2];
 /** Each write stores all that is not reported: at most this many hours, bans and thresholds, the newest. */
 const MAX_KEPT = 48;
+/** Each write stores them all. */
+const MAX_CREDENTIALS = 10;
 
 /** Refusals in one minute of the hour, 0 to 59. `by` counts them by the name of the window, or "ban". */
 export type RefusedMinute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
@@ -43,11 +45,16 @@ export type ReachedThreshold = {
   readonly reachedAtMs: number;
 };
 
+/** The minute of the last request with this credential, also of a refused one. */
+export type CredentialUse = { readonly hash: string; readonly lastUsedMs: number };
+
 export type Report = {
   readonly key: string;
   readonly hours: readonly HourUsage[];
   readonly bans: readonly Ban[];
   readonly thresholds: readonly ReachedThreshold[];
+  /** Those that were used last, ten at most, also such as the policy has no longer. */
+  readonly credentials: readonly CredentialUse[];
 };
 
 /** The newest UTC day's figures, and those of the last report. */
@@ -67,6 +74,8 @@ export type Outbox = {
   readonly bans: readonly Ban[];
   readonly thresholds: readonly ReachedThreshold[];
   readonly lastThreshold: ReachedThreshold | null;
+  /** Not emptied by a report. */
+  readonly credentials: readonly CredentialUse[];
   readonly day: DayUsage;
   /** The reports that have failed since the last success, and since the last ban or threshold. */
   readonly failures: { readonly count: number; readonly lastAtMs: number };
@@ -84,12 +93,17 @@ export const EMPTY_OUTBOX: Outbox = {
   bans: [],
   thresholds: [],
   lastThreshold: null,
+  credentials: [],
   day: { startMs: 0, counted: NO_FIGURES, reported: NO_FIGURES, reportedAtMs: 0 },
   failures: NO_FAILURES,
 };
 
-/** A ban that the decision began, and the thresholds to check. */
-export type Event = { readonly begun: Ban | null; readonly thresholds: Thresholds | undefined };
+/** A ban that the decision began, the thresholds to check, and the credential that the policy has accepted. */
+export type Event = {
+  readonly begun: Ban | null;
+  readonly thresholds: Thresholds | undefined;
+  readonly credential: string | undefined;
+};
 
 export const NO_REQUESTS: Omit<HourUsage, "startMs"> = { ...NO_FIGURES, refusedMinutes: [], limits: {} };
 
@@ -100,7 +114,7 @@ export const NO_REQUESTS: Omit<HourUsage, "startMs"> = { ...NO_FIGURES, refusedM
 export function record(
   outbox: Outbox,
   verdict: Verdict,
-  { begun, thresholds }: Event,
+  { begun, thresholds, credential }: Event,
   nowMs: number,
 ): { readonly outbox: Outbox; readonly hasNews: boolean } {
   if (verdict.kind === "unknown" || verdict.kind === "too_costly") return { outbox, hasNews: false };
@@ -116,6 +130,7 @@ export function record(
     isLastHourReported: false,
     waitingSinceMs: unreportedHours(outbox).length === 0 ? nowMs : outbox.waitingSinceMs,
     day: countDay(outbox.day, FIGURE_OF[verdict.kind], 1, nowMs),
+    credentials: withUse(outbox.credentials, credential, nowMs),
     bans: begun ? [...outbox.bans, begun].slice(-MAX_KEPT) : outbox.bans,
     ...(reached && {
       thresholds: [...outbox.thresholds, reached].slice(-MAX_KEPT),
@@ -124,6 +139,18 @@ export function record(
     ...(hasNews && { failures: NO_FAILURES }),
   };
   return { outbox: recorded, hasNews };
+}
+
+/** Once a minute, or each request of a burst would pay for a list that is made for nothing. */
+function withUse(
+  uses: Outbox["credentials"],
+  hash: string | undefined,
+  nowMs: number,
+): Outbox["credentials"] {
+  const lastUsedMs = Math.floor(nowMs / MINUTE_MS) * MINUTE_MS;
+  if (hash === undefined || uses.some((use) => use.hash === hash && use.lastUsedMs >= lastUsedMs))
+    return uses;
+  return [{ hash, lastUsedMs }, ...uses.filter((use) => use.hash !== hash)].slice(0, MAX_CREDENTIALS);
 }
 
 function countDay(before: DayUsage, figure: keyof Figures, requests: number, nowMs: number): DayUsage {
@@ -200,7 +227,8 @@ export function lastRefusalMs({ hours }: Outbox): number | null {
 export function pendingReport(outbox: Outbox, key: string): Report | undefined {
   const hours = unreportedHours(outbox);
   if (hours.length === 0 && !isUrgent(outbox)) return undefined;
-  return { key, hours, bans: outbox.bans, thresholds: outbox.thresholds };
+  const { bans, thresholds, credentials } = outbox;
+  return { key, hours, bans, thresholds, credentials };
 }
 
 /** Whether bans or thresholds wait, which are reported at once. */

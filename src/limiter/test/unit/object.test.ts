@@ -369,6 +369,34 @@ describe("reports", () => {
     expect(named).toEqual([0, 1, 1]);
   });
 
+  it("say to the minute when the last ten credentials were used last, also for a 429", async ({ expect }) => {
+    const credentials = Array.from({ length: 12 }, (_, i) => ({ hash: String(i), expiresAtMs: null }));
+    const platform = start({ limits: [perMinute(300), perDay(5_000)], credentials });
+    const startMs = Math.floor(Date.now() / MINUTE) * MINUTE;
+    const use = async (credential: string, count: number) => {
+      for (let i = 0; i < count; i++) await platform.object.admit({ credential });
+      await pass(MINUTE);
+    };
+    const reported = async () => {
+      await platform.object.flush();
+      return ReportingLimiter.reports.at(-1)?.report.credentials;
+    };
+    await use("0", 1);
+    await use("1", 301);
+    platform.crash();
+    await platform.object.reset();
+    await use("unknown", 1);
+    await use("0", 1);
+    expect(await reported()).toEqual([
+      { hash: "0", lastUsedMs: startMs + 3 * MINUTE },
+      { hash: "1", lastUsedMs: startMs + MINUTE },
+    ]);
+    await platform.object.block({ endsAtMs: startMs + HOUR, reason: null });
+    for (const { hash } of credentials) await use(hash, 2);
+    const last = credentials.slice(-10).reverse();
+    expect((await reported())?.map(({ hash }) => hash)).toEqual(last.map(({ hash }) => hash));
+  });
+
   it("name a threshold once, again under a changed limit, and again in the next window", async ({
     expect,
   }) => {

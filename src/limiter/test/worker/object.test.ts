@@ -263,7 +263,9 @@ describe("a subclass", () => {
     const refusedMinutes = [{ minute: 0, by: { minute: 1, ban: 3 } }];
     const figures = { startMs: NOON, admitted: 1_000, refused: 1, refusedWhileBanned: 3, refusedMinutes };
     const hour = { ...figures, limits: { minute: 1_000, day: 100_000 } };
-    expect(reports.slice(3)).toEqual([{ key: name, hours: [hour], bans: [], thresholds: [] }]);
+    expect(reports.slice(3)).toEqual([
+      { key: name, hours: [hour], bans: [], thresholds: [], credentials: [] },
+    ]);
   });
 
   it("is not asked for the policy of a key that paused, although the object was evicted", async ({
