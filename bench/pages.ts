@@ -74,7 +74,7 @@ async function fill({ db }: BenchService): Promise<void> {
   for (let day = 0; day < DAYS; day++) {
     await db
       .prepare(
-        `insert into usage select unixepoch('now', 'start of day') - ${day} * 86400, id, customer_id, plan, 1000 + rowid % 9000, 0, 0, 10000, '${hours}'
+        `insert into usage select unixepoch('now', 'start of day') - ${day} * 86400, id, customer_id, plan, 1000 + rowid % 9000, 0, 0, 10000, '{}', '${hours}'
          from api_keys`,
       )
       .run();

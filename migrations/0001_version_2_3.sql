@@ -81,6 +81,8 @@ CREATE TABLE `new_usage` (
 	`refused_while_banned` integer NOT NULL,
 	-- The limit in force at the day's last reported request. A later limit changes no past day.
 	`limit_per_day` integer NOT NULL CHECK (`limit_per_day` > 0),
+	-- JSON: when each secret was used last, by its id, in Unix seconds. The newest row of a key has all that is known.
+	`secrets` text DEFAULT '{}' NOT NULL,
 	-- JSON: the figures of each hour, as src/worker/key/usage-day.ts writes and reads them.
 	`hours` text NOT NULL,
 	PRIMARY KEY(`day`, `key_id`)
@@ -89,7 +91,7 @@ CREATE TABLE `new_usage` (
 INSERT INTO `new_usage`
 SELECT u.`day`, u.`key_id`,
 	iif(p.`key_id` IS NULL, k.`customer_id`, (SELECT `id` FROM `customers` WHERE `name_key` = p.`owner_key`)),
-	coalesce(p.`plan`, k.`plan`, ''), u.`admitted`, u.`refused`, u.`refused_while_banned`, u.`limit_per_day`, u.`hours`
+	coalesce(p.`plan`, k.`plan`, ''), u.`admitted`, u.`refused`, u.`refused_while_banned`, u.`limit_per_day`, '{}', u.`hours`
 FROM `usage` u LEFT JOIN `api_keys` k ON k.`id` = u.`key_id`
 LEFT JOIN `past_owners` p ON p.`key_id` = u.`key_id`
 	AND p.`until_day` = (SELECT min(`until_day`) FROM `past_owners` WHERE `key_id` = u.`key_id` AND `until_day` > u.`day`)

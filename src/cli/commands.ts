@@ -2,7 +2,7 @@
 
 import { type Command, Option } from "commander";
 import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
-import { saysOfEnding, validOf } from "../worker/admin/says.ts";
+import { saysOfEnding } from "../worker/admin/says.ts";
 import { send } from "./api.ts";
 import {
   confirm,
@@ -351,6 +351,6 @@ async function question({ access, io }: Connection, line: string, asks: string):
   const [, noun, object, part, secret] = line.split("/");
   const { body } = await send<Partial<KeyView>>(access, `GET /${noun}/${object}`);
   const endsSecrets = part === "secrets" || part === "rotate";
-  const ends = endsSecrets ? saysOfEnding(validOf(body.secrets ?? [], Date.now()), secret) : [];
+  const ends = endsSecrets ? saysOfEnding(body.secrets ?? [], Date.now(), secret) : [];
   return `${table([body], LISTS[`${noun}.list`]?.columns ?? [], io)}\n${printable([...ends, asks].join("\n"))}`;
 }

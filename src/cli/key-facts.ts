@@ -66,6 +66,7 @@ function limitText(key: KeyView, name: "requestsPerMinute" | "requestsPerDay"): 
   return own === null ? `${formatNumber(key.limits[name])}, the plan's` : permanent;
 }
 
-function lifeOf({ id, createdAt, expiresAt }: KeyView["secrets"][number]): string {
-  return `${id}, created ${minuteOf(createdAt)}${expiresAt === null ? "" : `, ends ${minuteOf(expiresAt)}`}`;
+function lifeOf({ id, createdAt, lastUsedAt, expiresAt }: KeyView["secrets"][number]): string {
+  const used = lastUsedAt === null ? "" : `, last used ${minuteOf(lastUsedAt)}`;
+  return `${id}, created ${minuteOf(createdAt)}${used}${expiresAt === null ? "" : `, ends ${minuteOf(expiresAt)}`}`;
 }

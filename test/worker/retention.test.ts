@@ -31,7 +31,7 @@ async function insertRows(): Promise<void> {
     "insert into alerts (id, type, key_id, at, text, data) values (?, 'ban.set', 'key', ?, '', '{}')",
   );
   const session = env.DB.prepare("insert into console_sessions values (?, 'mo', '', ?, 0)");
-  const usage = env.DB.prepare("insert into usage values (?, ?, null, 'free', 1, 0, 0, 10, '[1]')");
+  const usage = env.DB.prepare("insert into usage values (?, ?, null, 'free', 1, 0, 0, 10, '{}', '[1]')");
   const change = env.DB.prepare("insert into order_changes (order_id, changed_at) values (?, ?)");
   const [keepAudit] = await column("select sql from sqlite_master where name = 'audit_log_is_kept'");
   await env.DB.batch([

@@ -1,5 +1,5 @@
 /** The sentence about each change, by the id of its call. Pure: the command says it too. */
-import { counted, formatNumber, formatTime } from "../text/format.ts";
+import { counted, formatNumber, formatRelative, formatTime } from "../text/format.ts";
 import { differences, listOf, type Members, membersOf, memberText, type Says, textOf } from "../text/says.ts";
 import type { KeyView, SecretView } from "./keys/schema.ts";
 
@@ -123,11 +123,26 @@ export function validOf(secrets: readonly SecretView[], nowMs: number): SecretVi
   return secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > nowMs);
 }
 
-/** What it means to end this secret of the valid ones. Without an id: all, beside a new one. */
-export function saysOfEnding(valid: readonly SecretView[], id?: string): string[] {
+/** `last used 2 min ago`: the minute is known. */
+export function lastUseOf({ lastUsedAt }: SecretView, nowMs: number): string {
+  if (lastUsedAt === null) return "no use known";
+  const minuteMs = nowMs - (nowMs % 60_000);
+  if (Date.parse(lastUsedAt) >= minuteMs) return "used in this minute";
+  return `last used ${formatRelative(lastUsedAt, minuteMs)}`;
+}
+
+/** `sok_ab…yhjA (last used 2 min ago)` */
+export function secretInWords(secret: SecretView, nowMs: number): string {
+  return `${secret.hint} (${lastUseOf(secret, nowMs)})`;
+}
+
+/** What it means to end this secret. Without an id: all, beside a new one. */
+export function saysOfEnding(secrets: readonly SecretView[], nowMs: number, id?: string): string[] {
+  const valid = validOf(secrets, nowMs);
   const ending = valid.filter((secret) => id === undefined || secret.id === id);
   if (ending.length === 0) return [];
-  const says = `Requests with ${ending.map(({ hint }) => hint).join(", ")} are a 401 from now on.`;
+  const named = ending.map((secret) => secretInWords(secret, nowMs));
+  const says = `Requests with ${named.join(", ")} are a 401 from now on.`;
   const end = id && endOfAll(valid.filter((secret) => secret.id !== id));
   if (!end) return [says];
   return [says, `No secret without an end is left: all requests are a 401 from ${formatTime(end)} on.`];

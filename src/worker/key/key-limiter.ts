@@ -40,11 +40,12 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
     }
   }
 
-  override async report({ key, hours, bans, thresholds }: Report): Promise<void> {
+  override async report(report: Report): Promise<void> {
+    const { key, hours, bans, thresholds } = report;
     try {
       const events = [...bans.map(banStarted), ...thresholds.map((reached) => usageReached(key, reached))];
       const alerts = events.flatMap((event) => alertStatements(this.env, key, event));
-      await writeReport(openDatabase(this.env.DB), key, hours, bans, alerts);
+      await writeReport(openDatabase(this.env.DB), report, alerts);
       if (alerts.length > 0) this.alertsStored();
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
       for (const { percent, window } of thresholds)

@@ -1,6 +1,6 @@
 /** D1: loads the policy of a key's limiter, and stores the limiter's reports. */
 import { type SQL, sql } from "drizzle-orm";
-import type { Ban, HourUsage } from "hono-durable-limiter";
+import type { Ban, HourUsage, Report } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { HOUR_SECONDS } from "../text/time.ts";
@@ -67,14 +67,12 @@ export async function loadKeyPolicy(
  */
 export async function writeReport(
   db: Database,
-  keyId: string,
-  hours: readonly HourUsage[],
-  bans: readonly Ban[],
+  { key: keyId, hours, bans, credentials }: Report,
   alerts: readonly Conditional[],
 ): Promise<void> {
   const days = Map.groupBy(hours, ({ startMs }) => dayMsOf(startMs));
   const statements = [
-    ...Array.from(days, ([dayMs, hoursOfDay]) => upsertDay(keyId, dayMs, hoursOfDay)),
+    ...Array.from(days, ([dayMs, hoursOfDay]) => upsertDay(keyId, dayMs, hoursOfDay, credentials)),
     ...hours
       .filter(({ admitted }) => admitted > 0)
       .slice(0, 1)

@@ -5,7 +5,8 @@
  * the refusals of each minute by window, as in `[60,12,0,{"42":{"minute":12}}]`.
  */
 import { type SQL, sql } from "drizzle-orm";
-import type { HourUsage } from "hono-durable-limiter";
+import type { CredentialUse, HourUsage } from "hono-durable-limiter";
+import { SECRET_ID_CHARS } from "./key.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -37,10 +38,16 @@ export function readMinutes(json: string | null): Minute[] {
  * update is in place and touches no index. A report without a new request is an earlier report, so it does not
  * change the limit either.
  */
-export function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsage[]): SQL {
+export function upsertDay(
+  keyId: string,
+  dayMs: number,
+  hours: readonly HourUsage[],
+  credentials: readonly CredentialUse[],
+): SQL {
   const limitPerDay = hours.at(-1)?.limits.day;
   if (limitPerDay === undefined) throw new Error("the policy has no window day");
   const day = dayMs / 1000;
+  const secrets = credentials.map((each) => [each.hash.slice(0, SECRET_ID_CHARS), each.lastUsedMs / 1000]);
   const { admitted, refused, refusedWhileBanned, minutes } = HOUR_SQL;
   const figuresIn = (json: SQL) => sql`(
     select e.key as hour, ${admitted} as admitted, ${refused} as refused, ${refusedWhileBanned} as refused_while_banned,
@@ -49,8 +56,9 @@ export function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsag
   const most = (name: string) =>
     sql.raw(`max(coalesce(old.${name}, 0), coalesce(new.${name}, 0)) as ${name}`);
   return sql`
-    insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours)
+    insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, secrets, hours)
     select ${day}, ${keyId}, ${ofKey("customer_id")}, coalesce(${ofKey("plan")}, ''), sum(admitted), sum(refused), sum(refused_while_banned), ${limitPerDay},
+      ${JSON.stringify(Object.fromEntries(secrets))},
       json_group_array(json(iif(refused + refused_while_banned = 0, admitted,
         json_array(admitted, refused, refused_while_banned, json(minutes)))) order by hour)
     from (
@@ -61,7 +69,7 @@ export function upsertDay(keyId: string, dayMs: number, hours: readonly HourUsag
       full join ${figuresIn(sql`${JSON.stringify(hoursOf(dayMs, hours))}`)} new using (hour))
     where true
     on conflict (day, key_id) do update set admitted = excluded.admitted, refused = excluded.refused,
-      refused_while_banned = excluded.refused_while_banned, limit_per_day = excluded.limit_per_day, hours = excluded.hours
+      refused_while_banned = excluded.refused_while_banned, limit_per_day = excluded.limit_per_day, secrets = excluded.secrets, hours = excluded.hours
     where excluded.admitted + excluded.refused + excluded.refused_while_banned > admitted + refused + refused_while_banned`;
 }
 

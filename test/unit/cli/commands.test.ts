@@ -35,7 +35,10 @@ const KEY = {
   admittedToday: 40,
   version: 1,
   secrets: [
-    { id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
+    {
+      ...{ id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
+      lastUsedAt: "2026-11-20T08:05:00Z",
+    },
   ],
 };
 const OTHER_ID = "key_1AAAAAAAAAAA";
@@ -109,7 +112,7 @@ const READS: readonly [string, string, object | string, RegExp][] = [
         "Limits\n  plan +pro\n  per minute +600, its own\n  per day +20,000 until 2026-11-23 00:00, then the plan's\n",
         "Customer\n  id +cus_0NGqxR8a1b2c\n  name +Ada\n\nNote\n  note +first\n +second\n",
         "Times\n  created +2026-11-01 00:00\n  last used +2026-11-20 10:42\n",
-        "Secrets\n  sok_eg…yhjA +0123456789abcdef, created 2026-11-01 00:00\n$",
+        "Secrets\n  sok_eg…yhjA +0123456789abcdef, created 2026-11-01 00:00, last used 2026-11-20 08:05\n$",
       ].join("\n"),
     ),
   ],
@@ -642,7 +645,7 @@ describe("a dangerous command", () => {
     [
       `keys rotate ${ID}`,
       KEY,
-      /^Requests with sok_eg…yhjA are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
+      /^Requests with sok_eg…yhjA \(last used .* ago\) are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
     ],
     [
       `keys end-secret ${ID} 0123456789abcdef`,
@@ -650,7 +653,7 @@ describe("a dangerous command", () => {
         ...KEY,
         secrets: [...KEY.secrets, { ...KEY.secrets[0], id: "1", expiresAt: "2999-01-01T00:00:00Z" }],
       },
-      /^Requests with sok_eg…yhjA are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
+      /^Requests with sok_eg…yhjA .* are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
     ],
     ["plans set pro --per-day 5", plan, /^pro +1 +3\nEach key of the plan that has no limits/m],
     ["orders delete 5", ORDER, /^9223372036854775807 .*\nThe store loses the order\./m],

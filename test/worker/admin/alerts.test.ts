@@ -165,7 +165,7 @@ describe("an alert of a ban or a link", () => {
       data: { keyId: key.id, strikes: 20, endsAt: "2035-01-01T12:05:21Z", ban: started?.id },
     });
     const bans = [{ id: String(started?.id), strikes: 20, startedAtMs: T0, endsAtMs: T0 }];
-    const repeated = { key: key.id, hours: [], bans, thresholds: [] };
+    const repeated = { key: key.id, hours: [], bans, thresholds: [], credentials: [] };
     await runInDurableObject(limiterOf(key.id), (limiter) => limiter.report(repeated)); // D1's answer was lost
     await cron();
     expect(receiver.received).toHaveLength(1);

@@ -30,7 +30,7 @@ function changing(change: () => Promise<unknown>): D1Database {
 
 const useOf = (id: string) =>
   env.DB.prepare(
-    `insert into usage values (${DAY}, ?, null, 'business', 1, 0, 0, 100, '[1]') on conflict do update set admitted = admitted + 1`,
+    `insert into usage values (${DAY}, ?, null, 'business', 1, 0, 0, 100, '{}', '[1]') on conflict do update set admitted = admitted + 1`,
   )
     .bind(id)
     .run();

@@ -39,7 +39,7 @@ describe("a change of a plan", () => {
 
   it("stops the keys that rely on its limit of the day and have used as much", async ({ expect }) => {
     const now = Math.floor(Date.now() / 1000);
-    const use = env.DB.prepare("insert into usage values (?, ?, null, 'free', ?, 0, 0, 1000, '[]')");
+    const use = env.DB.prepare("insert into usage values (?, ?, null, 'free', ?, 0, 0, 1000, '{}', '[]')");
     const limited = await createKey({ plan: "free" });
     await operator("POST", `/keys/${limited.id}/temporary-limits`, { requestsPerDay: 9, days: 1 });
     for (const [admitted, { id }] of [

@@ -1,11 +1,11 @@
 /** Secrets of a key: one ends at once and the others stay valid, and there are at most 10. */
 import { env } from "cloudflare:workers";
-import { describe, it } from "vitest";
+import { describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
 import { hashKey } from "../../../src/worker/key/mac.ts";
 import { addSecret, createKey } from "../../support/factories.ts";
-import { startApp } from "../../support/worker.ts";
+import { setClock, startApp } from "../../support/worker.ts";
 import { operatorOf, statusesAt } from "./admin-support.ts";
 
 const operator = operatorOf(startApp());
@@ -88,6 +88,37 @@ describe("retiring a secret", () => {
       .bind(id)
       .first("n");
     expect(stored).toBe(2);
+  });
+});
+
+describe("the last use of a secret", () => {
+  it("is known to the minute, also of a 429, in the key, in lists, and when it ends", async ({ expect }) => {
+    const t0 = Date.UTC(2039, 0, 1, 10, 0, 30);
+    const { id, key } = await createKey({ perDay: 1 });
+    const other = await addSecret(id);
+    const app = startApp();
+    const useAt = async (atMs: number, secret: string) => {
+      setClock(atMs);
+      await statusesAt([app], secret);
+    };
+    const usesIn = async (secrets: unknown) => {
+      const found = secrets as (Secret & { lastUsedAt: string | null })[]; // of the answers below
+      const ids = [await secretId(key), await secretId(other)];
+      return ids.map((each) => found.find((secret) => secret.id === each)?.lastUsedAt);
+    };
+    await useAt(t0, key);
+    await useAt(t0 + 60_000, other);
+    const shown = (await operator("GET", `/keys/${id}`)).body;
+    expect(await usesIn(shown.secrets)).toEqual(["2039-01-01T10:00:00Z", "2039-01-01T10:01:00Z"]);
+    await useAt(t0 + 3 * 86_400_000, key);
+    const later = ["2039-01-04T10:00:00Z", "2039-01-01T10:01:00Z"];
+    await vi.waitFor(async () => {
+      const { keys } = (await operator("GET", `/keys?ref=${id}`)).body;
+      const [listed] = keys as [{ secrets: unknown }];
+      expect(await usesIn(listed.secrets)).toEqual(later);
+    });
+    const ended = await operator("DELETE", `/keys/${id}/secrets/${await secretId(other)}`);
+    expect(await usesIn(ended.body.secrets)).toEqual(later);
   });
 });
 

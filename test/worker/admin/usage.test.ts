@@ -71,7 +71,7 @@ type StoredHour = number | readonly [number, number, number, object];
 /** Reported usage of a UTC day, by the hour of the day. The key's limit is 1,000. */
 async function insertUsage(day: string, ...rows: [key: TestKey, hours: Record<number, StoredHour>][]) {
   const insert = env.DB.prepare(
-    "insert into usage select unixepoch(?1), id, customer_id, plan, ?3, ?4, ?5, 1000, ?6 from api_keys where id = ?2",
+    "insert into usage select unixepoch(?1), id, customer_id, plan, ?3, ?4, ?5, 1000, '{}', ?6 from api_keys where id = ?2",
   );
   const statements = rows.map(([{ id }, hours]) => {
     const all = Array.from({ length: 24 }, (_, hour) => hours[hour] ?? 0);
@@ -418,7 +418,7 @@ describe("who comes close to a limit", () => {
 
   async function use(key: TestKey, perDay: number, ...admitted: number[]) {
     const insert = env.DB.prepare(
-      `insert into usage select unixepoch('2035-09-30') - ?1 * 86400, id, customer_id, plan, ?3, 0, 0, ?4, '[]'
+      `insert into usage select unixepoch('2035-09-30') - ?1 * 86400, id, customer_id, plan, ?3, 0, 0, ?4, '{}', '[]'
        from api_keys where id = ?2`,
     );
     await env.DB.batch(admitted.map((each, daysAgo) => insert.bind(daysAgo, key.id, each, perDay)));
@@ -507,7 +507,7 @@ describe("a question that reads too much", () => {
   it("is refused before D1 reads the usage", async ({ expect }) => {
     setClock(Date.UTC(2034, 0, 31, 12));
     const insert = `with recursive n(i) as (select 0 union all select i + 1 from n where i < 41700)
-      insert into usage select unixepoch('2034-01-30') + i % 2 * 86400, printf('key_%012d', i / 2), null, 'pro', 1, 0, 0, 1, '[1]' from n`;
+      insert into usage select unixepoch('2034-01-30') + i % 2 * 86400, printf('key_%012d', i / 2), null, 'pro', 1, 0, 0, 1, '{}', '[1]' from n`;
     await env.DB.exec(insert.replaceAll("\n", " "));
     const asked = await operator("GET", "/usage?from=1d&by=hour");
     expect([asked.status, asked.body.message]).toEqual([

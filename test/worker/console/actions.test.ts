@@ -165,7 +165,7 @@ describe("the page of a key", () => {
     const minutes = Object.fromEntries(Array.from({ length: 57 }, (_, minute) => [minute, { minute: 3 }]));
     const hours = JSON.stringify([...Array(11).fill(0), [100, 171, 0, minutes]]);
     await env.DB.prepare(
-      "insert into usage values (unixepoch('2035-01-01'), ?, null, 'pro', 100, 171, 0, 1000, ?)",
+      "insert into usage values (unixepoch('2035-01-01'), ?, null, 'pro', 100, 171, 0, 1000, '{}', ?)",
     )
       .bind(id, hours)
       .run();
@@ -388,7 +388,7 @@ describe("a secret that ends", () => {
     const { fields } = formOn(page, "Preview");
     const html = await (await post(path, { ...fields, secret })).text();
     expect(html).toMatch(
-      new RegExp(`Requests with ${hint} are a 401.*No secret without an end is left`, "s"),
+      new RegExp(`Requests with ${hint} \\(no use known\\) are a 401.*No secret without an end is left`, "s"),
     );
     expect(await endOf(id, "expires_at")).toBeNull();
     const overview = async () => (await get("/console")).text();

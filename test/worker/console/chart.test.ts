@@ -12,7 +12,7 @@ it("say each figure in a title and in a table, and draw each day beside the limi
 }) => {
   const { id } = await createKey({ plan: "business" });
   await env.DB.prepare(
-    "insert into usage values (unixepoch('2037-09-28'), ?1, null, 'pro', 500, 0, 0, 1000, '[500]'), (unixepoch('2037-09-29'), ?1, null, 'pro', 900, 12, 0, 3600, '[900, 12]'), (unixepoch('2037-09-30'), ?1, null, 'pro', 900, 0, 0, 100000, '[900]')",
+    "insert into usage values (unixepoch('2037-09-28'), ?1, null, 'pro', 500, 0, 0, 1000, '{}', '[500]'), (unixepoch('2037-09-29'), ?1, null, 'pro', 900, 12, 0, 3600, '{}', '[900, 12]'), (unixepoch('2037-09-30'), ?1, null, 'pro', 900, 0, 0, 100000, '{}', '[900]')",
   )
     .bind(id)
     .run();

@@ -22,7 +22,7 @@ async function insertCustomers(): Promise<void> {
     await env.DB.batch([
       env.DB.prepare("update api_keys set name = ? where id = ?").bind(`n${i}`, id),
       env.DB.prepare(
-        "insert into usage values (unixepoch('2037-09-30'), ?1, ?3, 'business', ?2, 0, 0, 100, '[' || ?2 || ']')",
+        "insert into usage values (unixepoch('2037-09-30'), ?1, ?3, 'business', ?2, 0, 0, 100, '{}', '[' || ?2 || ']')",
       ).bind(id, i, customer),
     ]);
   }
@@ -112,7 +112,7 @@ describe("the pages of lists", () => {
       ),
       env.DB.prepare(
         `with recursive n(i) as (select 0 union all select i + 1 from n where i < 24)
-         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, ?, 'pro', 9000, 0, 0, 10000, '[9000]' from n`,
+         insert into usage select unixepoch('2037-09-30') - i * 86400, ?, ?, 'pro', 9000, 0, 0, 10000, '{}', '[9000]' from n`,
       ).bind(id, customer),
       env.DB.prepare("insert into bans values ('b', ?, 'operator', 'leaked', 0, 1, 2, null, null, ?)").bind(
         id,

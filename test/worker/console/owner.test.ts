@@ -65,7 +65,7 @@ describe("a link", () => {
     const limits = { requestsPerDay: 5, days: 2, reason: "a fair" };
     await operator("POST", `/keys/${mine.key.id}/temporary-limits`, limits);
     const tooEarly = (T0 - (T0 % DAY_MS) - 30 * DAY_MS) / 1000;
-    const insert = env.DB.prepare("insert into usage values (?, ?, ?, 'free', 7, 0, 0, 100, '[7]')");
+    const insert = env.DB.prepare("insert into usage values (?, ?, ?, 'free', 7, 0, 0, 100, '{}', '[7]')");
     await insert.bind(tooEarly, mine.key.id, mine.id).run();
     await operator("PUT", `/keys/${other.key.id}/ban`, { seconds: 60, reason: "abuse" });
     for (let i = 0; i < 6; i++) await app(LIST, { key: String(mine.key.key) });

@@ -95,7 +95,9 @@ describe("what a request costs D1", () => {
     const report = async (admitted: number) => {
       const none = { refused: 0, refusedWhileBanned: 0, refusedMinutes: [] };
       const hour = { startMs: 86_400_000, admitted, ...none, limits: { day: 10 } };
-      await writeReport(openDatabase(DB), "key_reported", [hour], [], []);
+      const credentials = [{ hash: "a".repeat(64), lastUsedMs: 86_400_000 }];
+      const report = { key: "key_reported", hours: [hour], bans: [], thresholds: [], credentials };
+      await writeReport(openDatabase(DB), report, []);
       return take().rowsWritten;
     };
     const written: number[] = [];

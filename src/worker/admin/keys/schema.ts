@@ -192,6 +192,10 @@ export const secretView = v.strictObject({
   hint: described(v.string(), "The masked secret."),
   createdAt: dateTime,
   expiresAt: v.nullable(dateTime),
+  lastUsedAt: described(
+    v.nullable(dateTime),
+    "The minute of the last request with it that the key's limiter has reported: beside `live`, of the last request. Null: none is known, and of before version 2.3 none is.",
+  ),
 });
 export type SecretView = v.InferOutput<typeof secretView>;
 

@@ -77,6 +77,9 @@ function temporaryLimitsUntil(end: SQL): SQL {
     'requestsPerDay', temporary_requests_per_day, 'until', ${rfc3339Sql(end)}))`;
 }
 
+/** The newest day of use has the last use of each secret. */
+const SECRET_LAST_USED = sql`(select secrets ->> substr(hash, 1, ${SECRET_ID_CHARS}) from usage where key_id = k.id order by day desc limit 1)`;
+
 const LAST_USED_DAY = sql`date((select max(day) from usage where key_id = k.id), 'unixepoch')`;
 
 function admittedTodayAt(nowSeconds: number): SQL {
@@ -99,7 +102,8 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
       ${rfc3339Sql(sql`k.first_used_at`)} as firstUsedAt,
       ${admittedTodayAt(nowSeconds)} as admittedToday, ${LAST_USED_DAY} as lastUsedDay, k.version,
       (select json_group_array(json_object('id', substr(hash, 1, ${SECRET_ID_CHARS}), 'hint', hint,
-          'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)}) order by created_at, hint)
+          'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)},
+          'lastUsedAt', ${rfc3339Sql(SECRET_LAST_USED)}) order by created_at, hint)
         from (select * from key_secrets where key_id = k.id order by expires_at is null desc, expires_at desc limit ${MAX_SECRETS_SHOWN})) as secrets
     from ${keys} cross join plans p on p.id = k.plan left join customers c on c.id = k.customer_id`;
 }

@@ -9,7 +9,8 @@ import { sentenceOf } from "../../../text/says.ts";
 import { type ChangeInput, insertRow, jsonOf, type Made, make, updateRows } from "../../change.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { keyRefusal } from "../../refusal-sql.ts";
-import { SAYS, saysOfEnding, validOf } from "../../says.ts";
+import { SAYS, saysOfEnding } from "../../says.ts";
+import { findKey } from "../find.ts";
 import { mintSecret } from "../mint.ts";
 import type { rotatedKey, rotation, updatedKey } from "../schema.ts";
 import { KEYS, keyTarget, requireKey } from "../sql.ts";
@@ -66,8 +67,9 @@ export async function rotateKey(
 /** With a grace nothing ends at once, so there is nothing to ask. */
 export async function previewRotation(input: ChangeInput<v.InferOutput<typeof rotation>>): Promise<string[]> {
   if (input.body.graceSeconds > 0) return [];
-  const { secrets } = await rotateKey({ ...input, isDryRun: true });
-  return saysOfEnding(validOf(secrets, Date.now()));
+  await rotateKey({ ...input, isDryRun: true });
+  const { secrets } = await findKey(input.env, input.id);
+  return saysOfEnding(secrets, Date.now());
 }
 
 type SecretInput = ChangeInput & { readonly partId: string };
@@ -103,6 +105,7 @@ export async function retireSecret(input: SecretInput): Promise<v.InferOutput<ty
 }
 
 export async function previewRetirement(input: SecretInput): Promise<string[]> {
-  const { secrets } = await retireSecret({ ...input, isDryRun: true });
-  return saysOfEnding(validOf(secrets, Date.now()), input.partId);
+  await retireSecret({ ...input, isDryRun: true });
+  const { secrets } = await findKey(input.env, input.id);
+  return saysOfEnding(secrets, Date.now(), input.partId);
 }

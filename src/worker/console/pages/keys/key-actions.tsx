@@ -4,7 +4,7 @@ import { keyBanCalls, keyCalls } from "../../../admin/keys/calls.ts";
 import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
 import { type LimitName, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
-import { validOf } from "../../../admin/says.ts";
+import { secretInWords, validOf } from "../../../admin/says.ts";
 import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
 import { type Actions, type Offered, offeredOf } from "../../kit/actions.tsx";
@@ -112,7 +112,10 @@ export const ACTIONS: Actions<ShownKey, ChangedKey> = {
         name="secret"
         label="Secret"
         value={failure?.typed.secret}
-        options={validOf(key.secrets, Date.now()).map(({ id, hint }) => [id, hint])}
+        options={validOf(key.secrets, Date.now()).map((secret) => [
+          secret.id,
+          secretInWords(secret, Date.now()),
+        ])}
       />
     ),
     does: ({ sent }, { key }) =>

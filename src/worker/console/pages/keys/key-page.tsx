@@ -31,6 +31,7 @@ import {
   Definitions,
   Gauge,
   MailTo,
+  NONE,
   Notice,
   Relative,
   Table,
@@ -275,6 +276,10 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
       columns={[
         { name: "Secret", cell: ({ hint }) => <code>{hint}</code> },
         { name: "Created", cell: ({ createdAt }) => <Time iso={createdAt} /> },
+        {
+          name: "Last used",
+          cell: ({ lastUsedAt }) => (lastUsedAt === null ? NONE : <Relative iso={lastUsedAt} />),
+        },
         {
           name: "Valid until",
           cell: ({ expiresAt }) => endOf({ status: keyView.status, expiresAt }, "no end"),
