@@ -14,8 +14,10 @@ import { Basis } from "./ui.tsx";
 export type Action<Shown, Given = unknown> = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Given>;
   readonly title: string | ((shown: Shown) => string);
-  /** What the button below the preview says that it does. Without it: the title, also if nothing is asked. */
+  /** What the button below the preview says that it does. Without it, nothing is asked. */
   readonly does?: (preview: Preview, shown: Shown) => string;
+  /** The call may ask nothing, so the button of the form has the title, and not *Preview*. */
+  readonly asksSometimes?: true;
   readonly isDangerous?: true;
   readonly isOffered?: (shown: Shown) => boolean;
   readonly form: (shown: Shown, texts: FormTexts, failure: Failure | undefined) => Child;
@@ -107,7 +109,7 @@ export function ActionForm<Shown>({ of, open, failure }: FormProps<Shown>) {
           back={back}
           hasFields={action.texts !== undefined}
         >
-          {action.does ? "Preview" : title}
+          {action.does && !action.asksSometimes ? "Preview" : title}
         </FormButtons>
       </form>
     </section>

@@ -101,6 +101,8 @@ export const ACTIONS: Actions<ShownKey, ChangedKey> = {
         own={{ graceSeconds: { choices: GRACE } }}
       />
     ),
+    asksSometimes: true,
+    does: () => "Rotate, and end the old secrets",
   },
   "end-secret": {
     call: keyCalls.retire,
