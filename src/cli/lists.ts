@@ -63,7 +63,7 @@ const USAGE: List = {
 function spanOf({ from, to, completeFrom, asOf, unreachable }: Omit<UsageHead, "total">): string {
   const begins = completeFrom === from ? "" : `, usage begins ${minuteOf(completeFrom)}`;
   const missing =
-    unreachable.length === 0 ? "" : `The counters of ${unreachable.join(", ")} cannot be reached.\n`;
+    unreachable.length === 0 ? "" : `The counters of ${unreachable.join(", ")} could not report.\n`;
   return `${minuteOf(from)} to ${minuteOf(to)}${begins}, counted until ${minuteOf(asOf)}\n${missing}`;
 }
 

@@ -9,6 +9,7 @@ import { alertOfExpiries } from "./admin/alerts/service.ts";
 import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
+import { reportAgain } from "./admin/usage/ask-limiters.ts";
 import { isPage, refusePlainHttp, requireHttps, respond, withErrors } from "./answer.ts";
 import { errorPage } from "./console/kit/page.tsx";
 import { consoleRoutes } from "./console/routes.tsx";
@@ -47,6 +48,6 @@ export async function runCron(cron: string, env: Bindings): Promise<void> {
     await alertOfExpiries(env);
     return deleteExpiredRows(env, Date.now());
   }
-  // Both run at once, because a slow receiver of alerts must not keep the limiters waiting.
-  await Promise.all([refreshLimiters(env, "all", MAX_KEYS_A_RUN), deliverDueAlerts(env)]);
+  // At once, because a slow receiver of alerts must not keep the limiters waiting.
+  await Promise.all([refreshLimiters(env, "all", MAX_KEYS_A_RUN), reportAgain(env), deliverDueAlerts(env)]);
 }

@@ -6,6 +6,7 @@ import { createApp } from "../../src/worker/app.ts";
 import type { Bindings } from "../../src/worker/context.ts";
 import worker from "../../src/worker/index.ts";
 import type { KeyLimiterBase } from "../../src/worker/key/key-limiter.ts";
+import { KEEPER } from "../../src/worker/key/unreported-keys.ts";
 import { wrapDatabase } from "./wrap-database.ts";
 
 export const LIST = "/v1/store/orders";
@@ -62,11 +63,13 @@ export function watchDatabase(): WatchedDatabase {
   };
 }
 
-/** Limiters by name. Each needs the methods that the test's calls reach. */
+/** Limiters by name. Each needs the methods that the test's calls reach. The list of unreported keys is the real one. */
 export function limiters(
   getByName: (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => object,
 ): Bindings["KEY_LIMITER"] {
-  return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker addresses limiters by name only
+  const byName: typeof getByName = (name, options) =>
+    name === KEEPER ? env.KEY_LIMITER.getByName(name) : getByName(name, options);
+  return { getByName: byName } as unknown as Bindings["KEY_LIMITER"]; // the Worker addresses limiters by name only
 }
 
 /** The real limiters. Records the names and location hints of those that are addressed. */

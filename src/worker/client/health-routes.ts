@@ -12,7 +12,7 @@ import { renderClientError } from "./errors.ts";
 export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<object>) {
   const health = new HealthCheck();
   return new Hono<AppEnv>().get("/health", async (c) => {
-    const { failures, warning, outdatedKeys } = await health.run(c.env, (promise) =>
+    const { failures, warning, outdatedKeys, unreportedKeys } = await health.run(c.env, (promise) =>
       c.executionCtx.waitUntil(promise),
     );
     if (failures.length > 0) return renderClientError(unavailable(failures.join(" "), undefined));
@@ -20,9 +20,13 @@ export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<ob
     const wrong = settingsOf(c.env).problems.map(({ names }) => names);
     const settings = wrong.length === 0 ? "ok" : `wrong: ${wrong.join(", ")}`;
     const database = warning ?? "ok";
-    return c.json({ status: "ok", database, limiter: "ok", settings, outdatedKeys, ...members }, 200, {
-      "Cache-Control": "no-store",
-    });
+    return c.json(
+      { status: "ok", database, limiter: "ok", settings, outdatedKeys, unreportedKeys, ...members },
+      200,
+      {
+        "Cache-Control": "no-store",
+      },
+    );
   });
 }
 

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Banned, type Limited, type RefusedVerdict, rateLimit } from "hono-durable-limiter";
 import type { AppEnv } from "../context.ts";
+import { noteUnreachable } from "../key/unreported-keys.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
 import { rfc3339 } from "../text/time.ts";
 import { invalidKey } from "./authenticate.ts";
@@ -26,7 +27,8 @@ const admit = rateLimit<AppEnv>({
   credential: (c) => c.get("key").hash,
   locationHint: (c) => c.get("key").location ?? undefined,
   onRefused: refuse,
-  onUnreachable: (_c, _next, cause) => {
+  onUnreachable: (c, _next, cause) => {
+    c.executionCtx.waitUntil(noteUnreachable(c.env, c.get("key")));
     throw unavailable("The rate limiter cannot be reached. The request may have counted.", cause);
   },
 });

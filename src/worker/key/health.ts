@@ -5,11 +5,9 @@ import { logError } from "../platform/log.ts";
 import { withDeadline } from "../platform/with-timeout.ts";
 import { countOutdatedKeys } from "./outdated-keys-sql.ts";
 import type { KeyLimiterEnv } from "./reach-limiter.ts";
+import { keeperOf } from "./unreported-keys.ts";
 
 export const CHECK_TIMEOUT_MS = 2_000;
-
-/** The name of a limiter that no key has. `forget` stores nothing there. */
-const PROBED_LIMITER = "health";
 
 export type Health = {
   /** What keeps the service from its work, in sentences. Empty if all is well. */
@@ -20,12 +18,14 @@ export type Health = {
   readonly warning: string | undefined;
   /** Keys whose limiters have not been told of a change. */
   readonly outdatedKeys: number;
+  /** Keys whose latest usage may be missing, as their limiters could not report. */
+  readonly unreportedKeys: number;
 };
 
 export async function healthOf(env: DatabaseEnv & KeyLimiterEnv): Promise<Health> {
   const [database, limiter] = await Promise.all([
     answerOf("database", askDatabase(env)),
-    answerOf("limiter", askLimiter(env)),
+    answerOf("limiter", keeperOf(env).listUnreported(0)),
   ]);
   const away = [...(database ? [] : ["database"]), ...(limiter ? [] : ["limiter"])];
   const { problem, outdatedKeys = 0 } = database ?? {};
@@ -38,6 +38,7 @@ export async function healthOf(env: DatabaseEnv & KeyLimiterEnv): Promise<Health
     reached: { database: database !== undefined && isUsable, limiter: limiter !== undefined },
     warning: isUsable ? problem?.says : undefined,
     outdatedKeys,
+    unreportedKeys: limiter?.count ?? 0,
   };
 }
 
@@ -45,11 +46,6 @@ async function askDatabase(env: DatabaseEnv) {
   const problem = await findSchemaProblem(env);
   const hasTables = problem === undefined || problem.kind === "newer";
   return { problem, outdatedKeys: hasTables ? await countOutdatedKeys(openDatabase(env.DB)) : 0 };
-}
-
-async function askLimiter({ KEY_LIMITER }: KeyLimiterEnv): Promise<true> {
-  await KEY_LIMITER.getByName(PROBED_LIMITER).forget();
-  return true;
 }
 
 /** Returns undefined if there is no answer. */

@@ -12,12 +12,28 @@ import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { schemaProblemBehind } from "../db/schema-problem.ts";
 import { logError, logEvent } from "../platform/log.ts";
 import { settingsOf } from "../platform/settings.ts";
+import { withDeadline } from "../platform/with-timeout.ts";
 import { nowSeconds } from "../text/time.ts";
 import { alertStatements, banStarted, usageReached } from "./alerts.ts";
 import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
+import {
+  type KeeperEnv,
+  noteUnreported,
+  type Unreported,
+  type UnreportedKey,
+  type UnreportedKeys,
+} from "./unreported-keys.ts";
 
-export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
-  constructor(ctx: DurableObjectState, env: DatabaseEnv) {
+/** The beginning of the names of rows beside the package's own row. */
+const UNREPORTED = "unreported:";
+
+/** A report that hangs is noted before the package gives it up, after 30 seconds. */
+const REPORT_DEADLINE_MS = 20_000;
+
+type Env = DatabaseEnv & KeeperEnv;
+
+export abstract class KeyLimiterBase extends RateLimiter<Env> {
+  constructor(ctx: DurableObjectState, env: Env) {
     super(ctx, env, {
       policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
@@ -45,13 +61,15 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
     try {
       const events = [...bans.map(banStarted), ...thresholds.map((reached) => usageReached(key, reached))];
       const alerts = events.flatMap((event) => alertStatements(this.env, key, event));
-      await writeReport(openDatabase(this.env.DB), report, alerts);
+      await withDeadline(writeReport(openDatabase(this.env.DB), report, alerts), REPORT_DEADLINE_MS);
       if (alerts.length > 0) this.alertsStored();
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
       for (const { percent, window } of thresholds)
         logEvent("usage_reached", { keyId: key, percent, used: window.used, limit: window.limit });
     } catch (thrown) {
       logError("usage_report_failed", thrown, { keyId: key, hours: hours.length });
+      const sinceMs = hours[0]?.startMs ?? Date.now();
+      this.ctx.waitUntil(noteUnreported(this.env, { id: key, sinceMs }));
       throw thrown;
     }
   }
@@ -60,6 +78,29 @@ export abstract class KeyLimiterBase extends RateLimiter<DatabaseEnv> {
   async flushAndInspect(): Promise<Inspection | null> {
     await this.flush().catch(() => undefined);
     return this.inspect();
+  }
+
+  /** The object that no key has keeps the keys of `unreported-keys.ts`. */
+  async noteUnreported(key: Unreported): Promise<void> {
+    const { kv } = this.ctx.storage;
+    const before = kv.get<UnreportedKey>(UNREPORTED + key.id);
+    const sinceMs = Math.min(key.sinceMs, before?.sinceMs ?? key.sinceMs);
+    const notedAtMs = Math.max(Date.now(), (before?.notedAtMs ?? 0) + 1);
+    kv.put(UNREPORTED + key.id, { location: null, ...before, ...key, sinceMs, notedAtMs });
+  }
+
+  async listUnreported(max: number): Promise<UnreportedKeys> {
+    const rows = this.ctx.storage.kv.list<UnreportedKey>({ prefix: UNREPORTED });
+    const keys = Array.from(rows, ([, key]) => key).sort((a, b) => a.notedAtMs - b.notedAtMs);
+    const sinceMs = keys.length === 0 ? null : Math.min(...keys.map((key) => key.sinceMs));
+    return { count: keys.length, sinceMs, keys: keys.slice(0, max) };
+  }
+
+  /** A key that was noted again meanwhile stays. */
+  async dropUnreported(keys: readonly UnreportedKey[]): Promise<void> {
+    const { kv } = this.ctx.storage;
+    for (const { id, notedAtMs } of keys)
+      if (kv.get<UnreportedKey>(UNREPORTED + id)?.notedAtMs === notedAtMs) kv.delete(UNREPORTED + id);
   }
 }
 

@@ -2,6 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Verdict } from "hono-durable-limiter";
 import type { Bindings } from "../../../src/worker/context.ts";
+import type { KeyLimiterBase } from "../../../src/worker/key/key-limiter.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import {
   D1_MESSAGES,
@@ -125,11 +126,11 @@ function d1StrikeOf({ d1 }: Faults, trace: TraceEvent[]): (sql: string) => Strik
 }
 
 /** What the Worker calls of a limiter. */
-export const LIMITER_METHODS = ["admit", "admitAll", "forget", "inspect", "flush"] as const;
+export const LIMITER_METHODS = ["admit", "admitAll", "forget", "inspect", "flush", "listUnreported"] as const;
 export type LimiterMethod = (typeof LIMITER_METHODS)[number];
 
 /** The object of this test's class. */
-type Stub = {
+type Stub = Pick<KeyLimiterBase, "noteUnreported"> & {
   testCall(name: LimiterMethod, args: unknown[], instruction: ObjectInstruction): Promise<ObjectResult>;
 };
 
@@ -174,9 +175,13 @@ function faultyLimiters(limiters: Bindings["KEY_LIMITER"]): Bindings["KEY_LIMITE
   };
   const getByName = (name: string, options?: DurableObjectNamespaceGetDurableObjectOptions) => {
     const stub = limiters.getByName(name, options) as unknown as Stub; // the class below in index.ts
-    return Object.fromEntries(
-      LIMITER_METHODS.map((method) => [method, (...args: unknown[]) => call(method, stub, args)]),
-    );
+    return {
+      ...Object.fromEntries(
+        LIMITER_METHODS.map((method) => [method, (...args: unknown[]) => call(method, stub, args)]),
+      ),
+      // After the answer, so without a trace.
+      noteUnreported: (key: Parameters<Stub["noteUnreported"]>[0]) => stub.noteUnreported(key),
+    };
   };
   return { getByName } as unknown as Bindings["KEY_LIMITER"]; // the Worker uses this member only
 }

@@ -60,7 +60,7 @@ export function statusesAt(isolates: readonly App[], key: string): Promise<numbe
 /** No limiter can be reached: each of its methods fails. */
 export function unreachableLimiters(): Bindings["KEY_LIMITER"] {
   const fail = () => Promise.reject(new Error("the object cannot be reached"));
-  const stub = { admit: fail, inspect: fail, forget: fail, flush: fail };
+  const stub = { admit: fail, inspect: fail, forget: fail, flush: fail, listUnreported: fail };
   return limiters(() => stub);
 }
 

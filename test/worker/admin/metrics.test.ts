@@ -115,9 +115,20 @@ describe("GET /admin/metrics", () => {
     expect(values["store_orders_up part=database"]).toBe(0);
     expect(values["store_orders_up part=limiter"]).toBe(1);
     expect(Object.keys(values).filter((name) => !/_up |_as_of_/.test(name))).toEqual([]);
-    const noLimiter = (await scrape(startApp({ KEY_LIMITER: unreachableLimiters() }))).values;
+    failWith("D1_ERROR: overloaded", /from api_keys/);
+    const without = (await scrape(startApp({ DB }))).values;
+    expect(without["store_orders_keys status=active"]).toBeUndefined();
+    expect(without["store_orders_bans cause=strikes"]).toBeTypeOf("number");
+    const none = unreachableLimiters();
+    const KEY_LIMITER = Object.assign(unreachableLimiters(), { getByName: () => none.getByName("any") });
+    const noLimiter = (await scrape(startApp({ KEY_LIMITER }))).values;
     expect(noLimiter["store_orders_up part=limiter"]).toBe(0);
+    // Nobody knows which limiters have reported.
+    expect(noLimiter["store_orders_as_of_timestamp_seconds metric=store_orders_requests"]).toBe(
+      Date.UTC(2037, 4, 1) / 1000,
+    );
     expect(noLimiter.store_orders_outdated_keys).toBeTypeOf("number");
+    expect(noLimiter.store_orders_unreported_keys).toBeUndefined();
   });
 
   it("shows alerts once there is a webhook", async ({ expect }) => {

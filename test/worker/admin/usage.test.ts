@@ -3,7 +3,8 @@ import { runDurableObjectAlarm } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import fc from "fast-check";
 import Papa from "papaparse";
-import { describe, it, vi } from "vitest";
+import { afterEach, describe, it, vi } from "vitest";
+import { reportAgain } from "../../../src/worker/admin/usage/ask-limiters.ts";
 import { runs } from "../../support/deep.ts";
 import { createKey, giveKeys, type TestKey } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt, watchLimiters } from "../../support/worker.ts";
@@ -18,6 +19,8 @@ const app = startApp();
 const operator = operatorOf(app);
 
 startEachTestAt(T0);
+// What could not be reported in a test would bound the figures of the next one.
+afterEach(() => reportAgain(env));
 
 type Figures = { admitted: number; refused: number; refusedWhileBanned: number };
 type Row = Figures & {

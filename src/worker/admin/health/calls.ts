@@ -16,6 +16,10 @@ export const showHealth = call({
       "What is wrong with the database or the limiters, and what to do. Empty if all is well.",
     ),
     outdatedKeys: described(count, "Keys whose counters have not been told of a change."),
+    unreportedKeys: described(
+      count,
+      "Keys whose latest usage may be missing, as their counters could not report.",
+    ),
     wrongSettings: described(
       v.array(v.strictObject({ names: v.string(), rule: v.string() })),
       "Settings that are wrong, and therefore off.",
@@ -23,8 +27,8 @@ export const showHealth = call({
   }),
 
   run: async ({ env }) => {
-    const { failures, warning, outdatedKeys } = await healthOf(env);
+    const { failures, warning, outdatedKeys, unreportedKeys } = await healthOf(env);
     const problems = warning === undefined ? [...failures] : [...failures, warning];
-    return { problems, outdatedKeys, wrongSettings: settingsOf(env).problems };
+    return { problems, outdatedKeys, unreportedKeys, wrongSettings: settingsOf(env).problems };
   },
 });

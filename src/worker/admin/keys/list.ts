@@ -4,6 +4,7 @@ import type { Bindings } from "../../context.ts";
 import { withCustomerId } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
+import { lastReports } from "../usage/ask-limiters.ts";
 import { countedUntil, lastDays, listDaysOfKeys } from "../usage/service.ts";
 import { listKeys } from "./list-sql.ts";
 import type { keyPage, keyQuery } from "./schema.ts";
@@ -13,8 +14,11 @@ export async function findKeyPage(
   { days, ...filter }: v.InferOutput<typeof keyQuery>,
 ): Promise<v.InferOutput<typeof keyPage>> {
   const db = openDatabase(env.DB);
+  // What is missing in the keys' rows is asked for before them: it can be reported meanwhile.
+  const reported = await lastReports(env);
   const { keys, next } = await listKeys(db, await withCustomerId(db, filter), nowSeconds());
-  const about = { next, asOf: countedUntil(lastDays(1)) };
+  const unreachable = [...reported.unreachable];
+  const about = { next, asOf: countedUntil(lastDays(1), reported), unreachable };
   if (days === 0) return { keys: [...keys], ...about };
   const ids = keys.map(({ id }) => id);
   const daysOf = await listDaysOfKeys(db, ids, lastDays(days));

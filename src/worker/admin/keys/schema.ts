@@ -36,7 +36,7 @@ import {
 } from "../http/schemas.ts";
 import { longText, shortText, soughtText } from "../http/text-schemas.ts";
 import { MAX_KEYS_AT_ONCE } from "../refresh-limiters.ts";
-import { asOf, dayUsage } from "../usage/schema.ts";
+import { asOf, dayUsage, unreachable } from "../usage/schema.ts";
 
 const MAX_GRACE_SECONDS = 30 * DAY_SECONDS;
 
@@ -283,7 +283,7 @@ export const listedKey = v.strictObject({
   ),
 });
 export type ListedKey = v.InferOutput<typeof listedKey>;
-export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf });
+export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf, unreachable });
 const customerCreated = described(v.optional(v.literal(true)), "The change has created the customer.");
 export const issuedKey = v.strictObject({ ...keyView.entries, customerCreated, says, key });
 export const refreshedKeys = v.strictObject({ outdated: v.nullable(count), says });

@@ -3,8 +3,10 @@ import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { BAN_CAUSES, KEY_STATES, PLAN_IDS } from "../../db/values.ts";
 import { healthOf } from "../../key/health.ts";
+import { logError } from "../../platform/log.ts";
 import { DAY_SECONDS, nowSeconds, toUnixSeconds } from "../../text/time.ts";
 import { receiverOf } from "../alerts/receiver.ts";
+import { lastReports, type Reported } from "../usage/ask-limiters.ts";
 import { countedUntil } from "../usage/service.ts";
 import { type Figures, GROUPS, listGroups } from "../usage/sql.ts";
 import { type Family, openMetrics } from "./open-metrics.ts";
@@ -16,7 +18,10 @@ const NO_FIGURES: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
 /** Without the database there is still an answer, which says that the database cannot be reached. */
 export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<string> {
   const now = nowSeconds();
-  const { reached, outdatedKeys } = await healthOf(env);
+  const [{ reached, outdatedKeys, unreportedKeys }, reported] = await Promise.all([
+    healthOf(env),
+    lastReports(env),
+  ]);
   const up: Family = {
     name: "store_orders_up",
     help: "Whether the Worker can reach the part: 1 or 0.",
@@ -24,18 +29,36 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
     samples: Object.entries(reached).map(([part, isUp]) => ({ labels: { part }, value: Number(isUp) })),
   };
   if (!reached.database) return openMetrics([up], now);
-  const outdated: Family = {
-    name: "store_orders_outdated_keys",
-    help: "Keys that a change has not reached yet.",
-    asOf: now,
-    samples: [{ value: outdatedKeys }],
-  };
-  const families = await Promise.all([
-    ...requestFamilies(env, now, withTopKeys),
+  const gauge = (name: string, help: string, value: number): Family => ({
+    ...{ name, help, asOf: now },
+    samples: [{ value }],
+  });
+  const asked = [
+    ...requestFamilies(env, now, reported, withTopKeys),
     ...stateFamilies(env, now),
     alertFamilies(env, now),
-  ]);
-  return openMetrics([up, outdated, ...families.flat()], now);
+  ];
+  // A query that fails takes no other figure along.
+  const families = await Promise.all(
+    asked.map((family) =>
+      family.catch((thrown) => {
+        logError("metric_not_read", thrown);
+        return [];
+      }),
+    ),
+  );
+  const outdated = gauge(
+    "store_orders_outdated_keys",
+    "Keys that a change has not reached yet.",
+    outdatedKeys,
+  );
+  const unreported = gauge(
+    "store_orders_unreported_keys",
+    "Keys whose latest usage may be missing, because their limiters could not report.",
+    unreportedKeys,
+  );
+  const keys = reached.limiter ? [outdated, unreported] : [outdated];
+  return openMetrics([up, ...keys, ...families.flat()], now);
 }
 
 /**
@@ -43,11 +66,16 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
  * that falls looks like a new day: the primary answers. No limiter is asked: a scrape each minute would keep
  * all of them awake.
  */
-function requestFamilies(env: Bindings, now: number, withTopKeys: boolean): Promise<Family[]>[] {
+function requestFamilies(
+  env: Bindings,
+  now: number,
+  reported: Reported,
+  withTopKeys: boolean,
+): Promise<Family[]>[] {
   const db = openDatabase(env.DB);
   const today = { fromSeconds: now - (now % DAY_SECONDS), toSeconds: now + 1 };
   const since = today.fromSeconds;
-  const asOf = Math.max(since, toUnixSeconds(Date.parse(countedUntil(today))));
+  const asOf = toUnixSeconds(Date.parse(countedUntil(today, reported)));
   const byPlan = async (): Promise<Family[]> => {
     const page = { sort: "name", direction: "asc", limit: PLAN_IDS.length } as const;
     const { rows } = await listGroups(db, GROUPS.plan, today, page, 1);

@@ -7,6 +7,7 @@ import { counted, formatNumber, formatTime, planName } from "../../text/format.t
 import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../change.ts";
 import { refreshAtOnce } from "../refresh-limiters.ts";
 import { planRefusal } from "../refusal-sql.ts";
+import { lastReports } from "../usage/ask-limiters.ts";
 import { countedUntil, lastDays } from "../usage/service.ts";
 import { alertsAt, LIMITS, limitChange, type PlanUpdate, type updatedPlan } from "./schema.ts";
 import { countKeysOver, findRelyingKeys, PLANS, planTarget } from "./sql.ts";
@@ -47,8 +48,9 @@ export async function previewPlan(input: ChangeInput<PlanUpdate>): Promise<strin
     changes.push(`Alerts: ${alertsAt(plan.alertPercents)} → ${alertsAt(body.alertPercents)} of the day.`);
   const { requestsPerDay: limit } = body;
   if (typeof limit !== "number" || limit >= (plan.requestsPerDay ?? 0)) return changes;
+  const until = countedUntil(lastDays(1), await lastReports(env));
   const over = await countKeysOver(db, id, limit, author.at);
-  const used = `${formatNumber(limit)} requests or more today, by ${formatTime(countedUntil(lastDays(1)))}`;
+  const used = `${formatNumber(limit)} requests or more today, by ${formatTime(until)}`;
   if (over === 0) return [...changes, `No key used ${used}.`];
   return [
     ...changes,

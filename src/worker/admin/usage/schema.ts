@@ -124,11 +124,11 @@ export const USAGE_ROWS = {
 
 export const asOf = described(
   dateTime,
-  "All requests until this time are counted, if their limiters could reach the database. Of later requests, the figures lack at most a quarter of the day's.",
+  "All requests until this time are counted. Of later requests, the figures lack at most a quarter of the day's, if the limiters can report.",
 );
 export const unreachable = described(
   v.array(v.string()),
-  "A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. The latest requests of these keys are missing, because their limiters could not be reached.",
+  "The latest requests of these keys may be missing: their limiters could not report, or could not be reached. A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. Else up to 50 of all such keys are named.",
 );
 export const answered = {
   from: dateTime,

@@ -11,7 +11,7 @@ import {
   type UsageSort,
 } from "../../db/values.ts";
 import { hasLimiter } from "../../key/outdated-keys-sql.ts";
-import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
+import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { readMinutes } from "../../key/usage-day.ts";
 import { invalidMembers } from "../../platform/errors.ts";
 import { settingsOf, USAGE_RETENTION_DAYS } from "../../platform/settings.ts";
@@ -25,7 +25,7 @@ import {
   toUnixSeconds,
 } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { askLimiters, type Reported } from "./ask-limiters.ts";
+import { askLimiters, lastReports, type Reported, reportOf } from "./ask-limiters.ts";
 import {
   type DayUsage,
   type HourUsageView,
@@ -273,11 +273,14 @@ function toHourUsage(start: number, row: HourRow | undefined): HourUsageView {
 /** Makes the limiter of the key report now. Returns false if the limiter cannot be reached. */
 export async function reportNow(env: Bindings, key: AskedKey): Promise<boolean> {
   if (!(await hasLimiter(openDatabase(env.DB), key))) return true;
-  return (await reachLimiter(env, key, async (limiter) => limiter.flush().then(() => true))) ?? false;
+  return reportOf(env, key);
 }
 
-async function describeRange(env: Bindings, range: UsageRange, reported?: Reported): Promise<AboutUsage> {
-  const { atMs, unreachable = [] } = reported ?? {};
+async function describeRange(env: Bindings, range: UsageRange, asked?: Reported): Promise<AboutUsage> {
+  const reported =
+    asked?.unreachable.length === 0
+      ? asked
+      : { ...(await lastReports(env)), ...(asked && { unreachable: asked.unreachable }) };
   const days = settingsOf(env).retentionDays.usage;
   const kept = days === null ? 0 : midnightAfter(nowSeconds() - days * DAY_SECONDS - 1, 1);
   const first = await findFirstDay(openDatabase(env.DB));
@@ -285,8 +288,8 @@ async function describeRange(env: Bindings, range: UsageRange, reported?: Report
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
     completeFrom: rfc3339(Math.max(range.fromSeconds, kept, first ?? 0)),
-    asOf: countedUntil(range, unreachable.length === 0 ? atMs : undefined),
-    unreachable,
+    asOf: countedUntil(range, reported),
+    unreachable: reported.unreachable,
   };
 }
 
@@ -322,13 +325,9 @@ export function lastHours(count: number): UsageRange {
   return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
 }
 
-/** Returns the time until which all requests are counted. Limiters report once an hour, or more often. */
-export function countedUntil({ toSeconds }: UsageRange, reportedAtMs?: number): string {
-  const until =
-    reportedAtMs === undefined
-      ? startOf(nowSeconds(), HOUR_SECONDS) - HOUR_SECONDS
-      : toUnixSeconds(reportedAtMs);
-  return rfc3339(Math.min(toSeconds, until));
+/** Returns the time until which all requests of the range are counted. Its start says that none are for certain. */
+export function countedUntil({ fromSeconds, toSeconds }: UsageRange, { atMs }: Reported): string {
+  return rfc3339(Math.max(fromSeconds, Math.min(toSeconds, toUnixSeconds(atMs))));
 }
 
 /** Counts the days of the range that have begun. A key has its daily limit from midnight on. */

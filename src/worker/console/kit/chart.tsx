@@ -46,7 +46,7 @@ type AsOfProps = {
 export function AsOf({ c, of: { from, completeFrom = from, asOf, unreachable = [] } }: AsOfProps) {
   return (
     <>
-      {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} cannot be reached. `}
+      {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} could not report. `}
       {completeFrom !== undefined && completeFrom !== from && `Usage begins on ${formatDay(completeFrom)}. `}
       <Term name="counted">Counted until</Term> <Time iso={asOf} />.{" "}
       <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>

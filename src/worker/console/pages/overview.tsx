@@ -71,9 +71,11 @@ export async function overviewPage(c: ConsoleContext) {
       `More keys expire within ${EXPIRING_DAYS} days.`,
       <a href={addressOf("/console/keys", expire)}>All keys that expire</a>,
     ),
-    ...(health.outdatedKeys > 0
-      ? [needOf("warn", `A change has not reached ${counted(health.outdatedKeys, "key")} yet.`, SYMPTOMS)]
-      : []),
+    ...ofKeys(health.outdatedKeys, (keys) => `A change has not reached ${keys} yet.`),
+    ...ofKeys(
+      health.unreportedKeys,
+      (keys) => `The latest usage of ${keys} may be missing: no report has come.`,
+    ),
     ...health.wrongSettings.map(({ names, rule }) =>
       needOf(
         "warn",
@@ -105,6 +107,10 @@ const SYMPTOMS = <a href={docsUrl("runbook.md#symptoms")}>What to look at</a>;
 
 function needOf(level: Need["level"], says: Child, helps?: Child): Need {
   return { level, says, helps };
+}
+
+function ofKeys(count: number, says: (keys: string) => string): Need[] {
+  return count === 0 ? [] : [needOf("warn", says(counted(count, "key")), SYMPTOMS)];
 }
 
 function more(next: string | null, says: string, helps: Child): Need[] {

@@ -78,7 +78,7 @@ async function findMatching(c: ConsoleContext): Promise<readonly string[]> {
 
 async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {}) {
   const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE, days: SPARKLINE_DAYS };
-  const { keys, next, asOf } = await keyCalls.list.run(inputOf(c, { query }));
+  const { keys, next, ...counted } = await keyCalls.list.run(inputOf(c, { query }));
   const shown = c.req.query();
   const usable = { status: "usable" };
   const columns = columnsOf(sortedBy(c, query));
@@ -145,7 +145,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       {mayChange ? <TickForm hasMore={next !== null || query.after !== undefined}>{table}</TickForm> : table}
       {keys.length > 0 && (
         <p class="hint">
-          <AsOf c={c} of={{ asOf }} />
+          <AsOf c={c} of={counted} />
         </p>
       )}
       <Pages c={c} next={next} />
