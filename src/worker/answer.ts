@@ -103,7 +103,7 @@ function decisionOf(c: Context<AppEnv>): Partial<RequestLine> {
 
 function operatorOf(c: Context<AppEnv>): Partial<RequestLine> {
   const link = c.get("ownerLink");
-  if (link) return { operator: link.id }; // an owner may be an e-mail address
+  if (link) return { operator: link.id, network: clientAddress(c) };
   const author = c.get("author");
   return author ? { operator: author.actor } : {};
 }

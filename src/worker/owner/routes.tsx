@@ -18,8 +18,7 @@ import { openDatabase } from "../db/database.ts";
 import { hashKey, MacKeys } from "../key/mac.ts";
 import { ownerCodeIn } from "../key/owner-code.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
-import { logEvent } from "../platform/log.ts";
-import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../text/time.ts";
+import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
 import { rotate, showKeys } from "./page.tsx";
 
 const SESSION_SECONDS = 12 * HOUR_SECONDS;
@@ -33,7 +32,9 @@ export function ownerRoutes() {
   const requireCode = createMiddleware<AppEnv>(async (c, next) => {
     const sent = isSignIn(c) ? (await formOf(c)).code : getCookie(c, cookieOf(c, COOKIE).name);
     const code = ownerCodeIn(sent ?? "");
-    if (code === undefined || !(await macKeys.verify(c.env, code))) return codePage(c, sent !== undefined);
+    if (sent === undefined) return codePage(c);
+    if (code === undefined) return codePage(c, "malformed");
+    if (!(await macKeys.verify(c.env, code))) return codePage(c, "invented");
     c.set("ownerCode", code);
     return next();
   });
@@ -53,7 +54,8 @@ const admit = rateLimit<AppEnv>({
   key: (c) => c.var.ownerLink.customerId,
   limits: LIMITS,
   onRefused: () => {
-    throw new ApiError("rate_limit_exceeded", "This page was opened too often. Please try again later.");
+    const message = "This page was opened too often. Please try again later.";
+    throw new ApiError("rate_limit_exceeded", message, { refusal: { reason: "opened too often" } });
   },
   onUnreachable: (_c, _next, cause) => {
     throw unavailable("The page cannot be shown at the moment. Please try again.", cause);
@@ -63,7 +65,7 @@ const admit = rateLimit<AppEnv>({
 /** Whoever has a link that has ended learns no more than whoever invents a code. */
 const requireLink = createMiddleware<AppEnv>(async (c, next) => {
   const link = await findLiveLink(openDatabase(c.env.DB), await hashKey(c.var.ownerCode.code), nowSeconds());
-  if (link === undefined) return codePage(c, true);
+  if (link === undefined) return codePage(c, "link_ended");
   c.set("ownerLink", link);
   beginAs(c, { actor: `${OWNER_ACTOR}${link.customerId})`, mayOnlyRead: false });
   return next();
@@ -75,9 +77,7 @@ function isSignIn(c: ConsoleContext): boolean {
 
 function enter(c: ConsoleContext): Response {
   const { name, options } = cookieOf(c, COOKIE);
-  const { endsAt, id } = c.var.ownerLink;
   setCookie(c, name, c.var.ownerCode.code, { ...options, maxAge: SESSION_SECONDS });
-  logEvent("owner_link_opened", { requestId: c.var.requestId, link: id, endsAt: rfc3339(endsAt) });
   return c.redirect("/owner", 303);
 }
 
@@ -88,17 +88,22 @@ function leave(c: ConsoleContext): Response {
   return c.redirect("/owner", 303);
 }
 
-/** Without a script, the code of a link stays in the address, and a person copies the link into the field. */
-function codePage(c: ConsoleContext, isWrong: boolean): Response | Promise<Response> {
+/**
+ * Without a script, the code of a link stays in the address, and a person copies the link into the field. The log
+ * has the reason why a code was refused.
+ */
+function codePage(c: ConsoleContext, refused?: string): Response | Promise<Response> {
   const isChange = c.req.method === "POST" && !isSignIn(c);
+  const reason = refused ?? (isChange ? "missing" : undefined);
+  if (reason !== undefined) c.set("refusal", { reason });
   return barePage(
     c,
-    { title: "Your link", status: isWrong || isChange ? 401 : 200 },
+    { title: "Your link", status: reason === undefined ? 200 : 401 },
     <form method="post" action="/owner" class="panel">
-      {(isWrong || isChange) && (
+      {reason !== undefined && (
         <Notice kind="bad">
           {isChange && "Nothing was done. "}
-          {isWrong
+          {refused !== undefined
             ? "This link has ended, or is no link of this page. Please ask for another one."
             : "After 12 hours, this page asks for your link again."}
         </Notice>
