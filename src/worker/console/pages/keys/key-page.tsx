@@ -275,9 +275,10 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
       caption="Secrets"
       columns={[
         { name: "Secret", cell: ({ hint }) => <code>{hint}</code> },
-        { name: "Created", cell: ({ createdAt }) => <Time iso={createdAt} /> },
+        { name: "Created", cell: ({ createdAt }) => <Day iso={createdAt} />, isMinor: true },
         {
           name: "Last used",
+          saysNothing: ({ lastUsedAt }) => lastUsedAt === null,
           cell: ({ lastUsedAt }) => (lastUsedAt === null ? NONE : <Relative iso={lastUsedAt} />),
         },
         {
