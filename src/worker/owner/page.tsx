@@ -6,24 +6,36 @@ import { checked } from "../admin/http/request-validation.ts";
 import { keyCalls } from "../admin/keys/calls.ts";
 import { rotateKey } from "../admin/keys/change/secrets.ts";
 import { findKey } from "../admin/keys/find.ts";
-import { type inspectedKey, type KeyView, rotation } from "../admin/keys/schema.ts";
+import { type inspectedKey, type KeyView, rotation, type SecretView } from "../admin/keys/schema.ts";
 import { rotationRefusal } from "../admin/links/sql.ts";
+import { lastUseOf, validOf } from "../admin/says.ts";
 import { inputOf } from "../admin/serve.ts";
 import { usageCalls } from "../admin/usage/calls.ts";
 import { AsOf, UsageChart } from "../console/kit/chart.tsx";
 import { ask, formOf } from "../console/kit/forms.ts";
 import { barePage, type ConsoleContext } from "../console/kit/page.tsx";
-import { Badge, Definitions, Field, Gauge, Notice, ShownOnce, Submit, Time } from "../console/kit/ui.tsx";
+import {
+  Badge,
+  Definitions,
+  Field,
+  Gauge,
+  MailTo,
+  Notice,
+  ShownOnce,
+  Submit,
+  Time,
+} from "../console/kit/ui.tsx";
 import { isKeyId, isUsable } from "../key/key.ts";
 import { invalidRequest, notFound } from "../platform/errors.ts";
-import { counted, formatNumber, formatPercent } from "../text/format.ts";
+import { settingsOf } from "../platform/settings.ts";
+import { counted, formatNumber, formatPercent, planName } from "../text/format.ts";
 import { rfc3339 } from "../text/time.ts";
 
 const DAYS = 30;
 const KEYS_SHOWN = 50;
 /** Each costs a call of its limiter and two queries more. */
 const KEYS_IN_FULL = 10;
-const BANS_SHOWN = 20;
+const BANS_COUNTED = 100;
 /** Never at once: a stolen link must not stop the owner's programs. */
 const GRACE: readonly (readonly [seconds: string, says: string])[] = [
   ["3600", "for 1 hour"],
@@ -35,15 +47,17 @@ type Shown = KeyView & Partial<Pick<v.InferOutput<typeof inspectedKey>, "live" |
 
 export async function showKeys(c: ConsoleContext) {
   const { customerId: customer, customerName, endsAt } = c.var.ownerLink;
-  const [{ keys, next }, { bans }, today, days] = await Promise.all([
+  const contact = settingsOf(c.env).supportContact;
+  const [{ keys, next }, { bans, next: earlierBans }, today, days] = await Promise.all([
     ask(c, keyCalls.list, { customer, status: "not-revoked", sort: "name", limit: String(KEYS_SHOWN) }),
-    ask(c, banCalls.list, { customer, limit: String(BANS_SHOWN) }),
+    ask(c, banCalls.list, { customer, limit: String(BANS_COUNTED) }),
     ask(c, usageCalls.list, { customer }),
     ask(c, usageCalls.list, { customer, by: "day", from: `${DAYS - 1}d` }),
   ]);
   if (today.by !== "key" || days.by !== "day") throw new Error("usage by another group");
   const used = new Map(today.rows.map((row) => [row.keyId, row.admitted]));
   const ownBans = bans.filter(({ keyId }) => keys.some(({ id }) => id === keyId));
+  const equalBans = [...Map.groupBy(ownBans, ({ keyId, cause }) => `${keyId} ${cause}`).values()];
   const shown: readonly Shown[] = await Promise.all(
     keys.map((key, i) => (i < KEYS_IN_FULL ? findKey(c.env, key.id, customer) : key)),
   );
@@ -52,7 +66,18 @@ export async function showKeys(c: ConsoleContext) {
     customerName,
     <>
       <p>
-        Whoever has your link sees this page until <Time iso={rfc3339(endsAt)} />. It shows no secret.
+        <a href="/docs">How to use a key</a>
+        {contact !== undefined && (
+          <>
+            . Questions:{" "}
+            {contact.startsWith("https:") ? <a href={contact}>{contact}</a> : <MailTo address={contact} />}
+          </>
+        )}
+      </p>
+      <p>
+        Whoever has your link sees this page until <Time iso={rfc3339(endsAt)} />, and can make new secrets.
+        The link stays in the history of this browser, also when you have closed the page: on a computer that
+        others use, delete it there.
       </p>
       {shown.length === 0 && <p>You have no key at the moment.</p>}
       {shown.map((key) => (
@@ -72,17 +97,15 @@ export async function showKeys(c: ConsoleContext) {
       </section>
       <section>
         <h2>Bans</h2>
-        {ownBans.length === 0 ? (
-          <p>None of your keys was banned.</p>
-        ) : (
-          <ul>
-            {ownBans.map((ban) => (
-              <li>
-                <BanSentence ban={ban} />
-              </li>
-            ))}
-          </ul>
-        )}
+        {equalBans.length === 0 && <p>None of your keys was banned.</p>}
+        <ul>
+          {equalBans.map((equal) => (
+            <li>
+              <BanSentence bans={equal} />
+            </li>
+          ))}
+        </ul>
+        {earlierBans !== null && <p class="hint">Of the last {BANS_COUNTED} bans.</p>}
       </section>
       <form method="post" action="/owner/leave">
         <Submit>Close this page</Submit>
@@ -109,6 +132,7 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
       </Gauge>
       <Definitions
         facts={[
+          ["Plan", planName(key.plan)],
           [
             "Limits",
             <>
@@ -121,19 +145,7 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
               )}
             </>,
           ],
-          [
-            "Secrets",
-            key.secrets.map(({ hint, expiresAt }) => (
-              <div>
-                ends with <code>{hint.slice(-4)}</code>
-                {expiresAt !== null && (
-                  <>
-                    , valid until <Time iso={expiresAt} />
-                  </>
-                )}
-              </div>
-            )),
-          ],
+          ["Secrets", <ValidSecrets of={key.secrets} />],
           ...(key.mayCancel ? [] : [["Orders", "may be listed, not cancelled"] as const]),
           ["The key ends", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
         ]}
@@ -143,6 +155,23 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
       ))}
       {isUsable(key.status) && <RotateForm id={key.id} version={key.version} />}
     </section>
+  );
+}
+
+function ValidSecrets({ of: secrets }: { readonly of: readonly SecretView[] }) {
+  return (
+    <ul>
+      {validOf(secrets, Date.now()).map((secret) => (
+        <li>
+          ends with <code>{secret.hint.slice(-4)}</code>, {lastUseOf(secret, Date.now())}
+          {secret.expiresAt !== null && (
+            <>
+              , valid until <Time iso={secret.expiresAt} />
+            </>
+          )}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -167,12 +196,14 @@ function RotateForm({ id, version }: { readonly id: string; readonly version: nu
   );
 }
 
-/** The reason that an operator typed is for operators. */
-function BanSentence({ ban }: { readonly ban: ListedBan }) {
-  const { keyName, keyId, cause, strikes, startedAt, endsAt, liftedAt } = ban;
+/** Bans of one key with one cause, the newest first. The reason that an operator typed is for operators. */
+function BanSentence({ bans: [last, ...others] }: { readonly bans: readonly ListedBan[] }) {
+  if (last === undefined) return null;
+  const { keyName, keyId, cause, strikes, startedAt, endsAt, liftedAt } = last;
   return (
     <>
-      {keyName ?? keyId}: from <Time iso={startedAt} /> until <Time iso={liftedAt ?? endsAt} />,{" "}
+      {keyName ?? keyId}: {others.length > 0 && `banned ${others.length + 1} times, last `}from{" "}
+      <Time iso={startedAt} /> until <Time iso={liftedAt ?? endsAt} />,{" "}
       {cause === "strikes"
         ? `because it went on in ${counted(strikes, "second")} after it was told to wait`
         : "by an operator"}
@@ -207,7 +238,8 @@ export async function rotate(c: ConsoleContext) {
         </p>
         <ShownOnce text={rotated.key} />
       </Notice>
-      <p>The old secrets stay valid {GRACE.find(([seconds]) => seconds === graceSeconds)?.[1]}.</p>
+      <p>The old secrets:</p>
+      <ValidSecrets of={rotated.secrets.filter(({ expiresAt }) => expiresAt !== null)} />
       <p>
         <a href="/owner">All my keys</a>
       </p>

@@ -14,7 +14,7 @@ import {
 } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
-import { browserWith, formOn, READ_TOKEN, unescaped } from "./browser.ts";
+import { browserWith, formOn, READ_TOKEN, setClockToD1, unescaped } from "./browser.ts";
 
 const NOON = Date.UTC(2035, 0, 1, 12);
 const APPLY = { apply: "true" };
@@ -365,11 +365,6 @@ it("a merge and an erasure say first what goes, and then that it is gone", async
   expect(erased).toMatch(/Backups that were made before.*is erased/s);
   expect(erased.split("</form>").at(-1)).not.toContain(into);
 });
-
-/** D1's clock ends the secrets, and goes on. */
-async function setClockToD1() {
-  setClock(Number(await env.DB.prepare("select unixepoch() * 1000 as now").first("now")) + 60_000);
-}
 
 describe("a secret that ends", () => {
   const endOf = (id: string, name: string) =>

@@ -13,7 +13,7 @@ import {
 } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf } from "../admin/admin-support.ts";
-import { formOn } from "./browser.ts";
+import { formOn, setClockToD1 } from "./browser.ts";
 
 const T0 = Date.UTC(2038, 1, 1, 10);
 const DAY_MS = 86_400_000;
@@ -70,18 +70,28 @@ describe("a link", () => {
     await operator("PUT", `/keys/${other.key.id}/ban`, { seconds: 60, reason: "abuse" });
     for (let i = 0; i < 6; i++) await app(LIST, { key: String(mine.key.key) });
     await app(LIST, { key: String(other.key.key) });
-    const { response, get } = await open(`https://orders.example/owner#${mine.code}`);
+    const { response, get, Cookie } = await open(`https://orders.example/owner#${mine.code}`);
     expect([response.status, response.headers.get("Location")]).toEqual([303, "/owner"]);
     expect(response.headers.get("Set-Cookie")).toContain("; Max-Age=43200; ");
     const { status, text } = await get();
     expect(status).toBe(200);
     expect(text).toContain(`backend ${customers - 1}`);
     expect(text).toContain(`<code>${String(mine.key.key).slice(-4)}</code>`);
-    for (const shown of ["</strong> of 5<", "3 Feb 2038, 00:00 UTC", "not cancelled"])
+    for (const shown of [
+      "<dd>Free</dd>",
+      'href="/docs"',
+      "history of this browser",
+      "</strong> of 5<",
+      "3 Feb 2038, 00:00 UTC",
+      "not cancelled",
+    ])
       expect(text, shown).toContain(shown);
     expect(text).toMatch(/: 5 answered, 1 refused/);
     expect(text).toContain("The limit per day, now 5, was used up");
     expect(text).toMatch(/\b0 during bans/);
+    const ofSupport = startApp({ SUPPORT_CONTACT: "help@orders.example" });
+    const page = await ofSupport("/owner", { headers: { Cookie } });
+    expect(await page.text()).toContain('href="mailto:help@orders.example"');
     const keyName = String(other.key.name);
     for (const hidden of [other.name, keyName, "pays late", String(mine.key.key), mine.code, '"/console'])
       expect(text, hidden).not.toContain(hidden);
@@ -119,8 +129,25 @@ describe("a link", () => {
     expect(lifted).not.toContain("11:00 UTC");
   });
 
-  it("rotates a secret with a grace, and the audit log says who", async ({ expect }) => {
+  it("counts equal bans, and says the last of them", async ({ expect }) => {
     const { id, key, code } = await customer();
+    const insert =
+      "insert into bans (id, key_id, customer_id, cause, strikes, started_at, ends_at) values (?, ?, ?, 'strikes', 20, ?, ?)";
+    for (let i = 0; i < 20; i++) {
+      const startedAt = T0 / 1000 - 86_400 * i;
+      await env.DB.prepare(insert)
+        .bind(`${key.id} ${i}`, key.id, id, startedAt, startedAt + 300)
+        .run();
+    }
+    const { text } = await (await open(code)).get();
+    expect(text).toMatch(/banned 20 times, last from <time[^>]*>1 Feb 2038, 10:00 UTC/);
+    expect(text.match(/after it was told to wait/g)).toHaveLength(1);
+  });
+
+  it("rotates a secret with a grace, and the audit log says who", async ({ expect }) => {
+    await setClockToD1();
+    const { id, key, code } = await customer();
+    expect((await app("/v1/none", { key: String(key.key) })).status).toBe(404);
     const { get, post } = await open(code);
     const { fields, path } = formOn((await get()).text, "Make a new secret");
     for (const graceSeconds of ["0", "", "60", "2592000"])
@@ -129,7 +156,8 @@ describe("a link", () => {
     const fresh = /sok_\w{45}/.exec(await done.text())?.[0] ?? "";
     const statusOf = async (secret: string) => (await app("/v1/none", { key: secret })).status;
     expect(await statusOf(fresh)).toBe(404);
-    expect((await get()).text).toContain(`<code>${String(key.key).slice(-4)}</code>, valid until`);
+    const old = `<code>${String(key.key).slice(-4)}</code>`;
+    expect((await get()).text).toContain(`${old}, used in this minute, valid until`);
     const { audit } = (await operator("GET", `/audit?object=${key.id}&call=keys.rotate`)).body;
     expect(audit).toMatchObject([{ actor: `owner (${id})` }]);
     // D1 counts the grace by its own clock.
@@ -139,6 +167,8 @@ describe("a link", () => {
     expect(seconds).toBeGreaterThan(3_500);
     expect(seconds).toBeLessThanOrEqual(3_600);
     expect((await post(path, { ...fields, graceSeconds: "3600" })).status, "sent again").toBe(400);
+    setClock(Date.now() + 3_700_000);
+    expect((await get()).text).not.toContain(old);
   });
 
   it("rotates no key of another customer, and none that was given away", async ({ expect }) => {
@@ -201,6 +231,23 @@ describe("a link", () => {
     for (const place of [JSON.stringify(results), text, audit, log.text()])
       expect(place).not.toContain(code.slice(4));
     expect(log.text()).not.toContain(name);
+  });
+
+  it("is in the log with the network of whoever opens it, uses it, or is refused", async ({ expect }) => {
+    const { code, link } = await customer();
+    const { Cookie } = await open(code);
+    await post("/owner/rotate", {}, { Cookie });
+    for (const wrong of ["none", `sol_${"a".repeat(40)}`]) await post("/owner", { code: wrong });
+    await operator("DELETE", `/links/${link.id}`);
+    await post("/owner/rotate", {}, { Cookie });
+    await post("/owner/rotate", {});
+    const lines = log.lines().filter(({ route }) => String(route).startsWith("/owner"));
+    const of = { network: "unknown" }; // a request of a test has no address
+    expect(lines).toMatchObject([
+      { ...of, status: 303, operator: link.id },
+      { ...of, status: 400, operator: link.id },
+      ...["malformed", "invented", "link_ended", "missing"].map((reason) => ({ ...of, status: 401, reason })),
+    ]);
   });
 
   it("is for a customer who has keys, for 1 to 90 days", async ({ expect }) => {
@@ -379,6 +426,7 @@ describe("the limit of a customer", () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
     const { status, text } = await again();
     expect([status, text]).toEqual([429, expect.stringContaining("opened too often")]);
+    expect(log.lines().at(-1)).toMatchObject({ reason: "opened too often", network: "unknown" });
     const other = await open((await customer()).code);
     expect((await other.get()).status).toBe(200);
     setClock(T0 + 60_000);
