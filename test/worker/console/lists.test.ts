@@ -131,6 +131,11 @@ describe("the pages of lists", () => {
     await env.DB.batch([limitKey.bind(9500, id), limitDays.bind(9500, id, "2037-09-01")]);
     expect(await (await get("/console/customers")).text()).toContain("Give the key a higher limit");
     // Days under a lower limit say nothing about the limit of now.
+    const overview = async () => (await get("/console")).text();
+    expect(await overview()).toContain("has used 95 % of its day: 9,500 requests");
+    await limitKey.bind(100_000, id).run();
+    expect(await overview()).not.toContain("of its day");
+    expect(await (await get("/console/customers")).text()).toContain("its limit now, it has not been used.");
     await env.DB.batch([limitKey.bind(100_000, id), limitDays.bind(100_000, id, "2037-09-30")]);
     for (const page of ["/console/customers", `/console/customers/${customer}`]) {
       const raised = await (await get(page)).text();
@@ -138,7 +143,7 @@ describe("the pages of lists", () => {
       expect(raised).toContain("With 100,000 requests a day, its limit now, it used 9 % at most.");
       expect(raised).not.toContain("Give the key a higher limit");
     }
-    expect(await (await get("/console")).text()).not.toContain("used 80 %");
+    expect(await overview()).not.toContain("used 80 %");
     await env.DB.batch([limitKey.bind(null, id), limitDays.bind(10_000, id, "2037-09-01")]);
     const html = await (await get("/console/customers/paws%20%26%20co%2F1")).text();
     for (const part of [

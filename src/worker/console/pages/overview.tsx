@@ -154,14 +154,18 @@ function banNeed(ban: ListedBan, mayOnlyRead: boolean | undefined): Need {
   return needOf("bad", says, !mayOnlyRead && <LiftForm ban={ban} />);
 }
 
-function nearNeed({ keyId, keyName, customer, status, percent, limits }: KeyUsageView): Need | undefined {
-  if (percent < NEAR_LIMIT_PERCENT || !isUsable(status)) return undefined;
-  const isReached = percent >= 100;
+/** Of the limit of now: it may have changed since the key's last request of the day. */
+function nearNeed({ keyId, keyName, customer, status, admitted, limits }: KeyUsageView): Need | undefined {
+  const limit = limits.requestsPerDay;
+  if (100 * admitted < NEAR_LIMIT_PERCENT * limit || !isUsable(status)) return undefined;
+  const isReached = admitted >= limit;
   const says = (
     <>
       <a href={`/console/keys/${keyId}`}>{keyName}</a> of <Customer of={customer} />{" "}
-      {isReached ? "has reached its limit of the day" : `has used ${percent} % of its day`}:{" "}
-      {formatNumber(limits.requestsPerDay)} requests.
+      {isReached
+        ? "has reached its limit of the day"
+        : `has used ${formatPercent(admitted, limit)} of its day`}
+      : {formatNumber(limit)} requests.
     </>
   );
   return needOf(
