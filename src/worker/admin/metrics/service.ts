@@ -22,21 +22,13 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
     healthOf(env),
     lastReports(env),
   ]);
-  const up: Family = {
-    name: "store_orders_up",
-    help: "Whether the Worker can reach the part: 1 or 0.",
-    asOf: now,
-    samples: Object.entries(reached).map(([part, isUp]) => ({ labels: { part }, value: Number(isUp) })),
-  };
+  const gauge = gaugesAt(now);
+  const up = gauge("up", "Whether the Worker can reach the part: 1 or 0.", reached, "part");
   if (!reached.database) return openMetrics([up], now);
-  const gauge = (name: string, help: string, value: number): Family => ({
-    ...{ name, help, asOf: now },
-    samples: [{ value }],
-  });
   const asked = [
     ...requestFamilies(env, now, reported, withTopKeys),
     ...stateFamilies(env, now),
-    alertFamilies(env, now),
+    alertFamilies(env, gauge),
   ];
   // A query that fails takes no other figure along.
   const families = await Promise.all(
@@ -47,18 +39,24 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
       }),
     ),
   );
-  const outdated = gauge(
-    "store_orders_outdated_keys",
-    "Keys that a change has not reached yet.",
-    outdatedKeys,
-  );
-  const unreported = gauge(
-    "store_orders_unreported_keys",
-    "Keys whose latest usage may be missing, because their limiters could not report.",
-    unreportedKeys,
-  );
-  const keys = reached.limiter ? [outdated, unreported] : [outdated];
+  const missing = "Keys whose latest usage may be missing, because their limiters could not report.";
+  const keys = [
+    gauge("outdated_keys", "Keys that a change has not reached yet.", outdatedKeys),
+    ...(reached.limiter ? [gauge("unreported_keys", missing, unreportedKeys)] : []),
+  ];
   return openMetrics([up, ...keys, ...families.flat()], now);
+}
+
+/** Makes gauges of this moment: of one value, or of values by label. */
+function gaugesAt(asOf: number) {
+  type Value = number | boolean;
+  return (name: string, help: string, of: Value | Readonly<Record<string, Value>>, label = ""): Family => ({
+    ...{ name: `store_orders_${name}`, help, asOf },
+    samples:
+      typeof of === "object"
+        ? Object.entries(of).map(([each, value]) => ({ labels: { [label]: each }, value: Number(value) }))
+        : [{ value: Number(of) }],
+  });
 }
 
 /**
@@ -142,26 +140,13 @@ function stateFamilies(env: Bindings, now: number): Promise<Family[]>[] {
 }
 
 /** None without a webhook. */
-async function alertFamilies(env: Bindings, now: number): Promise<Family[]> {
+async function alertFamilies(env: Bindings, gauge: ReturnType<typeof gaugesAt>): Promise<Family[]> {
   const receiver = await receiverOf(env);
   if (receiver === null) return [];
   const { waiting, failing, state } = receiver;
-  const samples = Object.entries({ pending: waiting - failing, failing }).map(([label, value]) => ({
-    labels: { state: label },
-    value,
-  }));
+  const help = "Alerts that wait for their first attempt (pending) or for another one (failing).";
   return [
-    {
-      name: "store_orders_alerts",
-      help: "Alerts that wait for their first attempt (pending) or for another one (failing).",
-      asOf: now,
-      samples,
-    },
-    {
-      name: "store_orders_alert_receiver_up",
-      help: "Whether the receiver of the webhook accepts alerts: 1 or 0.",
-      asOf: now,
-      samples: [{ value: Number(state === "ok") }],
-    },
+    gauge("alerts", help, { pending: waiting - failing, failing }, "state"),
+    gauge("alert_receiver_up", "Whether the receiver of the webhook accepts alerts: 1 or 0.", state === "ok"),
   ];
 }
