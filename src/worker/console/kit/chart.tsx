@@ -100,20 +100,6 @@ function seriesOf(keys: readonly KeyRows[]): readonly Series[] {
   return [...ofKeys, others];
 }
 
-/** More bars than these could not be told apart. Their hours are drawn as days. */
-const MAX_HOURS_DRAWN = 31 * 24;
-
-function daysOf(hours: readonly TimeUsage[]): TimeUsage[] {
-  const sumOf = (rows: readonly TimeUsage[], name: keyof Figures) =>
-    rows.reduce((sum, row) => sum + row[name], 0);
-  return [...Map.groupBy(hours, ({ start }) => start.slice(0, 10))].map(([start, rows]) => ({
-    start,
-    admitted: sumOf(rows, "admitted"),
-    refused: sumOf(rows, "refused"),
-    refusedWhileBanned: sumOf(rows, "refusedWhileBanned"),
-  }));
-}
-
 /** A higher limit would leave the bars too little room. */
 const MAX_LIMIT = 4;
 
@@ -129,21 +115,13 @@ export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
   const isShown = ({ valueAt }: Series) => used.some((row) => valueAt(row) > 0);
   const admitted = (keys.length === 0 ? [ADMITTED] : seriesOf(keys)).filter(isShown);
   const refused = NOT_ADMITTED.filter(isShown);
-  const hasDays = by === "hour" && rows.length > MAX_HOURS_DRAWN;
   const highest = Math.max(...used.map((row) => row.admitted));
   const limitAt = ({ limitPerDay }: DrawnRow) =>
     limitPerDay && limitPerDay <= MAX_LIMIT * highest ? limitPerDay : 0;
   return (
     <figure class="chart">
       <figcaption>{title}, UTC</figcaption>
-      <Bars
-        rows={hasDays ? daysOf(rows) : rows}
-        by={hasDays ? "day" : by}
-        asOf={asOf}
-        admitted={admitted}
-        refused={refused}
-        limitAt={limitAt}
-      />
+      <Bars rows={rows} by={by} asOf={asOf} admitted={admitted} refused={refused} limitAt={limitAt} />
       <ul class="legend" aria-hidden="true">
         {[...admitted, ...refused].map(({ label, colour }) => (
           <li class={colour}>{label}</li>

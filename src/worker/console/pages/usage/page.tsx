@@ -6,6 +6,7 @@ import { type KeyUsageView, orderOf, type PlanUsageView, usageQuery } from "../.
 import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
 import { counted, formatNumber, planName } from "../../../text/format.ts";
+import { DAY_SECONDS, nowSeconds } from "../../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns, UsageChart } from "../../kit/chart.tsx";
 import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../../kit/list.tsx";
@@ -13,14 +14,18 @@ import { page } from "../../kit/page.tsx";
 import { type Column, Customer, Table, Time } from "../../kit/ui.tsx";
 
 const ROWS_PER_PAGE = 50;
-const MAX_HOURS = 100_000;
+const MAX_BARS = 10_000;
+/** Bars of more hours could not be told apart. Only the CSV has them. */
+const MAX_DAYS_BY_HOUR = 31;
 
 export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   const query = queryOf(c, usageQuery);
   if (query.format === "csv") return fileOf(c, usageCalls.list, query);
-  // A chart has every hour.
-  const limit = query.by === "hour" || query.by === "day" ? MAX_HOURS : ROWS_PER_PAGE;
-  const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, limit } }));
+  const { from = nowSeconds(), to = nowSeconds() } = query;
+  const by = query.by === "hour" && to - from > MAX_DAYS_BY_HOUR * DAY_SECONDS ? "day" : query.by;
+  // A chart has every bar.
+  const limit = by === "hour" || by === "day" ? MAX_BARS : ROWS_PER_PAGE;
+  const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, by, limit } }));
   const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
   const sortBy = sortedBy(c, orderOf(query));
   // Nobody types the id of a key, but a link may have it.
@@ -33,7 +38,7 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         c={c}
         schema={usageQuery}
         names={["from", "to", "by", ...byKey, "customer", "plan"]}
-        texts={{ ...c.req.query(), from: usage.from.slice(0, 10) }}
+        texts={{ ...c.req.query(), by, from: usage.from.slice(0, 10) }}
         button="Show"
         presets={rangePresets(c, c.req.query(), usage)}
       />
