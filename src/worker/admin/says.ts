@@ -1,7 +1,6 @@
 /** The sentence about each change, by the id of its call. Pure: the command says it too. */
 import { counted, formatNumber, formatRelative, formatTime } from "../text/format.ts";
 import { differences, listOf, type Members, membersOf, memberText, type Says, textOf } from "../text/says.ts";
-import type { KeyView, SecretView } from "./keys/schema.ts";
 
 /** What a key may do, by its `mayCancel`. */
 export const RIGHTS = { true: "may list and cancel orders", false: "may only list orders" };
@@ -98,8 +97,11 @@ export function withNames(value: unknown, names: NonNullable<Change["names"]>): 
   );
 }
 
+type Secret = Readonly<Record<"id" | "hint", string> & Record<"expiresAt" | "lastUsedAt", string | null>>;
+type Ending = { readonly expiresAt: string | null; readonly secrets: readonly Secret[] };
+
 /** Returns when the last of the old secrets ends. A new secret has no end. */
-export function lastEndOf(secrets: readonly { readonly expiresAt: string | null }[]): string | undefined {
+export function lastEndOf(secrets: readonly Pick<Secret, "expiresAt">[]): string | undefined {
   return secrets
     .flatMap(({ expiresAt }) => expiresAt ?? [])
     .sort()
@@ -107,24 +109,24 @@ export function lastEndOf(secrets: readonly { readonly expiresAt: string | null 
 }
 
 /** Returns when no secret works any more. Undefined: a secret has no end. */
-function endOfAll(secrets: readonly SecretView[]): string | undefined {
+function endOfAll(secrets: readonly Secret[]): string | undefined {
   return secrets.some(({ expiresAt }) => expiresAt === null) ? undefined : lastEndOf(secrets);
 }
 
 /** How a key ends by itself, and what helps. */
-export function endOfKey({ expiresAt, secrets }: Pick<KeyView, "expiresAt" | "secrets">) {
+export function endOfKey({ expiresAt, secrets }: Ending) {
   const end = endOfAll(secrets);
   if (end !== undefined && (expiresAt === null || end < expiresAt))
     return { end, says: "has no secret without an end, and that of the last one is", remedy: "rotate" };
   return expiresAt === null ? undefined : { end: expiresAt, says: "expires", remedy: "edit" };
 }
 
-export function validOf(secrets: readonly SecretView[], nowMs: number): SecretView[] {
+export function validOf(secrets: readonly Secret[], nowMs: number): Secret[] {
   return secrets.filter(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > nowMs);
 }
 
 /** `last used 2 min ago`: the minute is known. */
-export function lastUseOf({ lastUsedAt }: SecretView, nowMs: number): string {
+export function lastUseOf({ lastUsedAt }: Secret, nowMs: number): string {
   if (lastUsedAt === null) return "no use known";
   const minuteMs = nowMs - (nowMs % 60_000);
   if (Date.parse(lastUsedAt) >= minuteMs) return "used in this minute";
@@ -132,12 +134,12 @@ export function lastUseOf({ lastUsedAt }: SecretView, nowMs: number): string {
 }
 
 /** `sok_ab…yhjA (last used 2 min ago)` */
-export function secretInWords(secret: SecretView, nowMs: number): string {
+export function secretInWords(secret: Secret, nowMs: number): string {
   return `${secret.hint} (${lastUseOf(secret, nowMs)})`;
 }
 
 /** What it means to end this secret. Without an id: all, beside a new one. */
-export function saysOfEnding(secrets: readonly SecretView[], nowMs: number, id?: string): string[] {
+export function saysOfEnding(secrets: readonly Secret[], nowMs: number, id?: string): string[] {
   const valid = validOf(secrets, nowMs);
   const ending = valid.filter((secret) => id === undefined || secret.id === id);
   if (ending.length === 0) return [];
