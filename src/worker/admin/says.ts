@@ -44,8 +44,10 @@ export const SAYS = {
   "customers.erase": () =>
     "is erased: its name, e-mail address and note are gone, and so are those of its keys",
 
-  "links.create": (_, { customer, endsAt }) => `is made for ${textOf(customer)}, until ${textOf(endsAt)}`,
-  "links.revoke": ({ customer }) => `is revoked; it was made for ${textOf(customer)}`,
+  // An entry before version 2.3 has the name of an owner.
+  "links.create": (_, { customer, owner, endsAt }) =>
+    `is made for ${textOf(customer ?? owner)}, until ${textOf(endsAt)}`,
+  "links.revoke": ({ customer, owner }) => `is revoked; it was made for ${textOf(customer ?? owner)}`,
 
   "plans.update": (before, after) => `is changed: ${differences(before, after)}`,
 

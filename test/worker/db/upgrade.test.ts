@@ -2,6 +2,9 @@
 import { reset } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { beforeAll, describe, it } from "vitest";
+import type { AuditView } from "../../../src/worker/admin/audit/schema.ts";
+import { saysOf } from "../../../src/worker/admin/says.ts";
+import { membersOf } from "../../../src/worker/text/says.ts";
 import { foldForSearch } from "../../../src/worker/text/text.ts";
 import of22 from "../../fixtures/database-2.2.sql?raw";
 import { LIST, startApp } from "../../support/worker.ts";
@@ -284,6 +287,15 @@ describe("the links of 2.2", () => {
 });
 
 describe("the audit log of 2.2", () => {
+  it("says for whom a link was made", async ({ expect }) => {
+    const { body } = await operatorOf(startApp())("GET", "/audit?limit=200");
+    // The service's own answer.
+    const entries = (body.audit as AuditView[]).filter(({ call }) => call.startsWith("links."));
+    expect(new Set(entries.map(({ call }) => call)).size).toBe(2);
+    for (const entry of entries)
+      expect(saysOf(entry)).toContain(`made for ${membersOf(entry.after ?? entry.before).owner}`);
+  });
+
   it("offers an undo only of the last change of a key or plan, and each that is offered works", async ({
     expect,
   }) => {
