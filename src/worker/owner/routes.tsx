@@ -18,6 +18,7 @@ import { openDatabase } from "../db/database.ts";
 import { hashKey, MacKeys } from "../key/mac.ts";
 import { ownerCodeIn } from "../key/owner-code.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
+import { formatDuration } from "../text/format.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
 import { rotate, showKeys } from "./page.tsx";
 
@@ -53,8 +54,9 @@ const admit = rateLimit<AppEnv>({
   namespace: (c) => c.env.OWNER_LIMITER,
   key: (c) => c.var.ownerLink.customerId,
   limits: LIMITS,
-  onRefused: () => {
-    const message = "This page was opened too often. Please try again later.";
+  onRefused: (_c, { retryAfterMs }) => {
+    const wait = formatDuration((retryAfterMs ?? 0) / 1000);
+    const message = `This page was opened too often. Please try again in ${wait}.`;
     throw new ApiError("rate_limit_exceeded", message, { refusal: { reason: "opened too often" } });
   },
   onUnreachable: (_c, _next, cause) => {

@@ -425,7 +425,10 @@ describe("the limit of a customer", () => {
     for (let i = 0; i < 28; i++) statuses.push((await get()).status);
     expect(new Set(statuses)).toEqual(new Set([200]));
     const { status, text } = await again();
-    expect([status, text]).toEqual([429, expect.stringContaining("opened too often")]);
+    expect([status, text]).toEqual([
+      429,
+      expect.stringContaining("opened too often. Please try again in 1 min."),
+    ]);
     expect(log.lines().at(-1)).toMatchObject({ reason: "opened too often", network: "unknown" });
     const other = await open((await customer()).code);
     expect((await other.get()).status).toBe(200);
