@@ -48,10 +48,8 @@ export const orderCalls = {
     answer: orderPage,
 
     run: async ({ env, query }) => {
-      const { orders, next, total } = await listOrders(openDatabase(env.DB), query);
-      return new Rendered(
-        `{"orders":[${orders.join(",")}],${total === undefined ? "" : `"total":${total},`}"next":${JSON.stringify(next)}}`,
-      );
+      const { orders, next } = await listOrders(openDatabase(env.DB), query);
+      return new Rendered(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
     },
     table: (answer) => {
       const { orders, next } = exactly<{ orders: Row[]; next: string | null }>(answer);

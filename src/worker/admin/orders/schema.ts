@@ -66,7 +66,6 @@ export const orderQuery = v.strictObject({
   status,
   petId: v.optional(described(int64Digits, "Only the orders of this pet.")),
   direction: v.optional(oneOf(["asc", "desc"]), "asc"),
-  count: querySwitch("Also answer `total`, the number of orders of the filters."),
   ...paging,
   format,
 });
@@ -105,11 +104,7 @@ const members = {
 export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_STATUSES), version });
 /** The answer of a change. */
 export const changedOrder = v.strictObject({ ...orderView.entries, says });
-export const orderPage = v.strictObject({
-  orders: v.array(orderView),
-  total: described(v.optional(count), "With `count`: how many orders the filter finds."),
-  next,
-});
+export const orderPage = v.strictObject({ orders: v.array(orderView), next });
 
 export const cancelledOrder = v.strictObject({
   number: described(count, "Cancelled orders are counted. An id can be cancelled again."),
