@@ -108,6 +108,133 @@ CREATE INDEX `usage_by_key` ON `usage` (`key_id`,`day`);
 -- The days of a customer, and a merge.
 CREATE INDEX `usage_by_customer` ON `usage` (`customer_id`,`day`) WHERE "usage"."customer_id" is not null;
 --> statement-breakpoint
+-- The days near their limit: 80 is NEAR_LIMIT_PERCENT of src/worker/db/values.ts.
+CREATE INDEX `usage_near_limit` ON `usage` (`day`, 100.0 * `admitted` / `limit_per_day`) WHERE 100.0 * `admitted` / `limit_per_day` >= 80;
+--> statement-breakpoint
+
+-- Sums of `usage`, so that few rows answer what is asked often or about many days (ADR-41). Triggers keep them.
+CREATE TABLE `plan_days` (
+	`day` integer NOT NULL,
+	`plan` text NOT NULL,
+	-- The rows of `usage`.
+	`keys` integer NOT NULL,
+	`admitted` integer NOT NULL,
+	`refused` integer NOT NULL,
+	`refused_while_banned` integer NOT NULL,
+	PRIMARY KEY(`day`, `plan`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+INSERT INTO `plan_days`
+SELECT `day`, `plan`, count(*), sum(`admitted`), sum(`refused`), sum(`refused_while_banned`) FROM `usage` GROUP BY `day`, `plan`;
+--> statement-breakpoint
+CREATE TRIGGER `usage_insert_is_summed` AFTER INSERT ON `usage` BEGIN
+	INSERT INTO `plan_days` VALUES (NEW.`day`, NEW.`plan`, 1, NEW.`admitted`, NEW.`refused`, NEW.`refused_while_banned`)
+	ON CONFLICT DO UPDATE SET `keys` = `keys` + 1, `admitted` = `admitted` + excluded.`admitted`,
+		`refused` = `refused` + excluded.`refused`, `refused_while_banned` = `refused_while_banned` + excluded.`refused_while_banned`;
+END;
+--> statement-breakpoint
+-- A report writes one row here.
+CREATE TRIGGER `usage_update_is_summed` AFTER UPDATE ON `usage` WHEN (OLD.`day`, OLD.`plan`) = (NEW.`day`, NEW.`plan`) BEGIN
+	UPDATE `plan_days` SET `admitted` = `admitted` + NEW.`admitted` - OLD.`admitted`, `refused` = `refused` + NEW.`refused` - OLD.`refused`,
+		`refused_while_banned` = `refused_while_banned` + NEW.`refused_while_banned` - OLD.`refused_while_banned`
+	WHERE `day` = NEW.`day` AND `plan` = NEW.`plan`
+		AND (OLD.`admitted`, OLD.`refused`, OLD.`refused_while_banned`) <> (NEW.`admitted`, NEW.`refused`, NEW.`refused_while_banned`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `usage_delete_is_summed` AFTER DELETE ON `usage` BEGIN
+	UPDATE `plan_days` SET `keys` = `keys` - 1, `admitted` = `admitted` - OLD.`admitted`, `refused` = `refused` - OLD.`refused`,
+		`refused_while_banned` = `refused_while_banned` - OLD.`refused_while_banned`
+	WHERE `day` = OLD.`day` AND `plan` = OLD.`plan`;
+	DELETE FROM `plan_days` WHERE `day` = OLD.`day` AND `plan` = OLD.`plan` AND `keys` = 0;
+END;
+--> statement-breakpoint
+-- Only plain SQL moves a row to another day or plan.
+CREATE TRIGGER `usage_move_is_summed` AFTER UPDATE ON `usage` WHEN (OLD.`day`, OLD.`plan`) <> (NEW.`day`, NEW.`plan`) BEGIN
+	UPDATE `plan_days` SET `keys` = `keys` - 1, `admitted` = `admitted` - OLD.`admitted`, `refused` = `refused` - OLD.`refused`,
+		`refused_while_banned` = `refused_while_banned` - OLD.`refused_while_banned`
+	WHERE `day` = OLD.`day` AND `plan` = OLD.`plan`;
+	DELETE FROM `plan_days` WHERE `day` = OLD.`day` AND `plan` = OLD.`plan` AND `keys` = 0;
+	INSERT INTO `plan_days` VALUES (NEW.`day`, NEW.`plan`, 1, NEW.`admitted`, NEW.`refused`, NEW.`refused_while_banned`)
+	ON CONFLICT DO UPDATE SET `keys` = `keys` + 1, `admitted` = `admitted` + excluded.`admitted`,
+		`refused` = `refused` + excluded.`refused`, `refused_while_banned` = `refused_while_banned` + excluded.`refused_while_banned`;
+END;
+--> statement-breakpoint
+-- A key's finished days of a fortnight of Unix time. By the limit of the day, so that percentages are exact.
+CREATE TABLE `key_fortnights` (
+	`start` integer NOT NULL,
+	`key_id` text NOT NULL,
+	-- Empty: no customer.
+	`customer_id` text NOT NULL,
+	`plan` text NOT NULL,
+	`limit_per_day` integer NOT NULL,
+	`admitted` integer NOT NULL,
+	`refused` integer NOT NULL,
+	`refused_while_banned` integer NOT NULL,
+	-- The days near the limit, and the most admitted requests of a day.
+	`days_near` integer NOT NULL,
+	`peak` integer NOT NULL,
+	PRIMARY KEY(`start`, `key_id`, `customer_id`, `plan`, `limit_per_day`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+-- One row: `key_fortnights` has all days before this one. The hourly cron moves it on.
+CREATE TABLE `key_fortnights_end` (
+	`id` integer PRIMARY KEY CHECK (`id` = 1),
+	`day` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `key_fortnights_end` VALUES (1, unixepoch('now', 'start of day'));
+--> statement-breakpoint
+-- Who inserts a key and a day here sums the key's fortnight anew.
+CREATE VIEW `key_fortnights_anew` AS SELECT `key_id`, `day` FROM `usage`;
+--> statement-breakpoint
+CREATE TRIGGER `key_fortnights_are_summed` INSTEAD OF INSERT ON `key_fortnights_anew`
+WHEN NEW.`day` < (SELECT `day` FROM `key_fortnights_end`) BEGIN
+	DELETE FROM `key_fortnights` WHERE `start` = NEW.`day` - NEW.`day` % 1209600 AND `key_id` = NEW.`key_id`;
+	INSERT INTO `key_fortnights`
+	SELECT NEW.`day` - NEW.`day` % 1209600, `key_id`, coalesce(`customer_id`, ''), `plan`, `limit_per_day`, sum(`admitted`), sum(`refused`),
+		sum(`refused_while_banned`), sum(100.0 * `admitted` / `limit_per_day` >= 80), max(`admitted`)
+	FROM `usage`
+	WHERE `key_id` = NEW.`key_id` AND `day` >= NEW.`day` - NEW.`day` % 1209600
+		AND `day` < min(NEW.`day` - NEW.`day` % 1209600 + 1209600, (SELECT `day` FROM `key_fortnights_end`))
+	GROUP BY 3, 4, 5;
+END;
+--> statement-breakpoint
+INSERT INTO `key_fortnights_anew` SELECT `key_id`, min(`day`) FROM `usage` GROUP BY `key_id`, `day` / 1209600;
+--> statement-breakpoint
+-- A late report, a merge, retention, plain SQL.
+CREATE TRIGGER `usage_insert_changes_fortnight` AFTER INSERT ON `usage` WHEN NEW.`day` < (SELECT `day` FROM `key_fortnights_end`) BEGIN
+	INSERT INTO `key_fortnights_anew` VALUES (NEW.`key_id`, NEW.`day`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `usage_update_changes_fortnight` AFTER UPDATE ON `usage` WHEN min(OLD.`day`, NEW.`day`) < (SELECT `day` FROM `key_fortnights_end`) BEGIN
+	INSERT INTO `key_fortnights_anew` SELECT OLD.`key_id`, OLD.`day` UNION SELECT NEW.`key_id`, NEW.`day`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `usage_delete_changes_fortnight` AFTER DELETE ON `usage` WHEN OLD.`day` < (SELECT `day` FROM `key_fortnights_end`) BEGIN
+	INSERT INTO `key_fortnights_anew` VALUES (OLD.`key_id`, OLD.`day`);
+END;
+--> statement-breakpoint
+
+-- How many keys have each stored status.
+CREATE TABLE `key_counts` (
+	`status` text PRIMARY KEY NOT NULL,
+	`keys` integer NOT NULL
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+INSERT INTO `key_counts` SELECT column1, (SELECT count(*) FROM `api_keys` WHERE `status` = column1) FROM (VALUES ('active'), ('disabled'), ('revoked'));
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_insert_counts_status` AFTER INSERT ON `api_keys` BEGIN
+	UPDATE `key_counts` SET `keys` = `keys` + 1 WHERE `status` = NEW.`status`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_update_counts_status` AFTER UPDATE OF `status` ON `api_keys` WHEN OLD.`status` <> NEW.`status` BEGIN
+	UPDATE `key_counts` SET `keys` = `keys` + iif(`status` = NEW.`status`, 1, -1) WHERE `status` IN (OLD.`status`, NEW.`status`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_delete_counts_status` AFTER DELETE ON `api_keys` BEGIN
+	UPDATE `key_counts` SET `keys` = `keys` - 1 WHERE `status` = OLD.`status`;
+END;
+--> statement-breakpoint
 
 -- A ban belongs to the customer whose key it was when the ban began.
 ALTER TABLE `bans` ADD `customer_id` text;

@@ -41,8 +41,8 @@ const LINES: Readonly<Record<string, string>> = {
   "plans.update": "plans set",
   "usage.list": "usage",
 };
-/** Two commands read files, one call is for them, and the document and the metrics are not for people. */
-const NOT_FOR_PEOPLE = ["metrics.show", "reference.show"];
+/** Two commands read files, one call is for them, and these are for programs and for *Overview*. */
+const NOT_FOR_PEOPLE = ["metrics.show", "reference.show", "usage.near"];
 export const BY_HAND = ["orders.load", "orders.ship", ...NOT_FOR_PEOPLE];
 type Short = { words: string; of: string; does: string; fixed?: object; argument?: string; reads?: string };
 /**

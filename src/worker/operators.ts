@@ -15,6 +15,7 @@ import { errorPage } from "./console/kit/page.tsx";
 import { consoleRoutes } from "./console/routes.tsx";
 import type { AppEnv, Bindings } from "./context.ts";
 import { deleteExpiredRows } from "./db/retention.ts";
+import { sumFinishedDay } from "./db/sum-finished-day.ts";
 import { ownerRoutes } from "./owner/routes.tsx";
 import { notFound, renderError } from "./platform/errors.ts";
 
@@ -46,6 +47,7 @@ const EVERY_MINUTE = "* * * * *";
 export async function runCron(cron: string, env: Bindings): Promise<void> {
   if (cron !== EVERY_MINUTE) {
     await alertOfExpiries(env);
+    await sumFinishedDay(env);
     return deleteExpiredRows(env, Date.now());
   }
   // At once, because a slow receiver of alerts must not keep the limiters waiting.

@@ -24,6 +24,26 @@ export const HOUR_SQL = {
   minutes: sql`iif(e.type = 'integer', null, e.value -> 3)`,
 };
 
+const HOURS = Array.from({ length: 24 }, (_, hour) => sql.raw(String(hour)));
+const HAS_REFUSALS = sql`u.refused + u.refused_while_banned > 0`;
+
+/** A JSON array of the sums of each hour of days `u`. */
+function sumsOfHours(figure: (hour: SQL) => SQL): SQL {
+  return sql`json_array(${sql.join(
+    HOURS.map((hour) => sql`coalesce(sum(${figure(hour)}), 0)`),
+    sql`, `,
+  )})`;
+}
+
+export const SUMS_OF_HOURS = {
+  admitted: sumsOfHours(
+    (hour) =>
+      sql`iif(${HAS_REFUSALS}, coalesce(u.hours ->> '$[${hour}][0]', u.hours ->> '$[${hour}]'), u.hours ->> '$[${hour}]')`,
+  ),
+  refused: sumsOfHours((hour) => sql`iif(${HAS_REFUSALS}, u.hours ->> '$[${hour}][1]', 0)`),
+  refusedWhileBanned: sumsOfHours((hour) => sql`iif(${HAS_REFUSALS}, u.hours ->> '$[${hour}][2]', 0)`),
+};
+
 /** The refusals of a minute of an hour, by what refused them. */
 type Minute = { readonly minute: number; readonly by: Readonly<Record<string, number>> };
 

@@ -138,7 +138,7 @@ describe("a day's use", () => {
     await use(key, 1);
     expect(await useByCustomer()).toMatchObject({ Old: 9, New: 1 });
     const byDay = (await operator("GET", "/usage?by=day&customer=new&plan=pro&from=1d")).body;
-    expect(byDay.total).toMatchObject({ admitted: 1, keyCount: 1 });
+    expect(byDay.total).toMatchObject({ admitted: 1 });
   });
 
   it("is the new customer's if the key was not in use before it moved, and a ban is of whom it began with", async ({

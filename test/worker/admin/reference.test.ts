@@ -58,6 +58,7 @@ describe("the reference", () => {
     await app(LIST, key);
     for (const by of ["hour", "day"]) await call("GET /keys/:id/usage", key, `?by=${by}`);
     for (const by of ["hour", "day", "key", "plan"]) await call("GET /usage", {}, `?by=${by}&limit=1`);
+    await call("GET /usage/near");
   });
 
   it("describes the answers about alerts", async () => {

@@ -246,7 +246,7 @@ describe("the usage of a range", () => {
     });
     expect(limiters.addressed()).toEqual([]);
     const hours = await usage(`${path}&by=hour`);
-    expect(hours).toMatchObject({ to: "2037-05-02T23:00:00Z", total: { keyCount: 2, admitted: 350 } });
+    expect(hours).toMatchObject({ to: "2037-05-02T23:00:00Z", total: { admitted: 350 } });
     expect(hours.rows).toHaveLength(47);
     expect([hours.rows[0], hours.rows[1], hours.rows.at(-1)]).toMatchObject([
       { start: "2037-05-01T00:00:00Z", admitted: 100, refused: 1 },
@@ -385,7 +385,7 @@ describe("the usage of a range", () => {
         const all = await usage(`${path}&limit=500`);
         expect(all.total).toEqual({
           ...sumOf(expected),
-          keyCount: idsOf(ofFilter.filter(({ hour }) => isIn(hour, 24))).size,
+          ...(order && { keyCount: idsOf(expected).size }),
         });
         expect(sumOf(all.rows)).toEqual(sumOf(expected));
         if (by === "hour") expect(all.rows).toHaveLength(hours);

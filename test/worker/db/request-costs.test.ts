@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { writeReport } from "../../../src/worker/key/key-policy-sql.ts";
+import { dayMsOf } from "../../../src/worker/key/usage-day.ts";
 import { createKey, insertOrders, newOrderId } from "../../support/factories.ts";
 import { LIST, startApp, watchPolicyLoads } from "../../support/worker.ts";
 import { type Costs, countCosts } from "../../support/wrap-database.ts";
@@ -88,21 +89,53 @@ describe("what a request costs D1", () => {
     expect(await change("PATCH", "/plans/pro", { requestsPerDay: 10_001 })).toMatchObject({ rowsWritten: 6 });
   });
 
-  it("is 2 rows for the first report of a key and day, 1 for each report with news, and none for an old one", async ({
+  it("is few rows for *Overview*, the metrics and a page of orders, however many keys and orders there are", async ({
+    expect,
+  }) => {
+    const numbers = (count: number) =>
+      `with recursive n(i) as (select 0 union all select i + 1 from n where i < ${count - 1})`;
+    await env.DB.exec(
+      `insert into customers (id, name, name_key, created_at) ${numbers(500)} select 'cus_rows_' || i, 'rows ' || i, 'rows ' || i, 0 from n`,
+    );
+    await env.DB.exec(
+      `insert into api_keys (id, name, customer_id, plan, created_at) ${numbers(1_000)} select 'key_rows_' || i, i, 'cus_rows_' || (i / 2), 'pro', 0 from n`,
+    );
+    // Five keys are near their limit each day.
+    await env.DB.exec(
+      `insert into usage ${numbers(30_000)} select unixepoch('now', 'start of day') - i / 1000 * 86400, 'key_rows_' || (i % 1000), 'cus_rows_' || (i % 1000 / 2), 'pro', iif(i % 1000 < 5, 900, 100), 0, 0, 1000, '{}', '[' || iif(i % 1000 < 5, 900, 100) || ']' from n`,
+    );
+    await env.DB.exec(`insert into orders (id) ${numbers(3_000)} select 9000000 + i from n`);
+    const { app, costOf } = startCountedApp();
+    const Origin = "https://orders.example";
+    const body = new URLSearchParams({ token: env.ADMIN_TOKEN });
+    const signedIn = await app("/console/sign-in", { method: "POST", body, headers: { Origin } });
+    const Cookie = signedIn.headers.get("Set-Cookie")?.split(";")[0] ?? "";
+    const headers = { Authorization: `Bearer ${env.ADMIN_TOKEN}`, Cookie };
+    const read: Record<string, number> = {};
+    for (const path of ["/console", "/console?range=30d", "/admin/metrics", "/console/orders"])
+      read[path] = (await costOf(() => app(path, { headers }))).rowsRead;
+    for (const [path, rows] of Object.entries(read)) expect(rows, path).toBeLessThan(600);
+    // By the hour, each day of a key is read.
+    const day = await costOf(() => app("/console?range=24h", { headers }));
+    expect(day.rowsRead).toBeLessThan(2_600);
+  });
+
+  it("is 3 rows for the first report of a key and day, 2 for each report with news, and none for an old one", async ({
     expect,
   }) => {
     const { DB, take } = countCosts(env.DB);
+    const startMs = dayMsOf(Date.now());
     const report = async (admitted: number) => {
       const none = { refused: 0, refusedWhileBanned: 0, refusedMinutes: [] };
-      const hour = { startMs: 86_400_000, admitted, ...none, limits: { day: 10 } };
-      const credentials = [{ hash: "a".repeat(64), lastUsedMs: 86_400_000 }];
+      const hour = { startMs, admitted, ...none, limits: { day: 10 } };
+      const credentials = [{ hash: "a".repeat(64), lastUsedMs: startMs }];
       const report = { key: "key_reported", hours: [hour], bans: [], thresholds: [], credentials };
       await writeReport(openDatabase(DB), report, []);
       return take().rowsWritten;
     };
     const written: number[] = [];
     for (const admitted of [1, 3, 3, 2]) written.push(await report(admitted));
-    expect(written).toEqual([2, 1, 0, 0]);
+    expect(written).toEqual([3, 2, 0, 0]);
   });
 
   it("is a query for each load of the policy, which the limiter makes, and a second one for the first load", async ({

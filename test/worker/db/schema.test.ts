@@ -40,10 +40,13 @@ describe("the migrated database", () => {
     expect(withoutRowid.sort()).toEqual([
       "alert_receivers",
       "console_sessions",
+      "key_counts",
+      "key_fortnights",
       "key_secrets",
       "limiters",
       "outdated_keys",
       "owner_links",
+      "plan_days",
       "usage",
     ]);
   });

@@ -118,13 +118,14 @@ function hasSecret(text: string): SQL {
   return sql`k.id in (select key_id from key_secrets where ${isIt})`;
 }
 
+/** Indexes have the ends, so no other key is read. */
 function endsBefore(seconds: number): SQL {
-  return sql`(coalesce(k.expires_at < ${seconds}, false) or k.id in (
-    select key_id from key_secrets ending where expires_at < ${seconds} and not exists (
-      select 1 from key_secrets where key_id = ending.key_id and (expires_at is null or expires_at >= ${seconds}))))`;
+  return sql`k.id in (
+    select id from api_keys where expires_at < ${seconds}
+    union all select key_id from key_secrets ending where expires_at < ${seconds} and not exists (
+      select 1 from key_secrets where key_id = ending.key_id and (expires_at is null or expires_at >= ${seconds})))`;
 }
 
-/** A key that was never used is unused since its creation. */
 function isUnusedSince(day: string): SQL {
   const since = sql`unixepoch(${day})`;
   return sql`(k.created_at < ${since} and not exists (select 1 from usage where key_id = k.id and day >= ${since}))`;

@@ -8,9 +8,9 @@ import { DAY_SECONDS, nowSeconds, toUnixSeconds } from "../../text/time.ts";
 import { receiverOf } from "../alerts/receiver.ts";
 import { lastReports, type Reported } from "../usage/ask-limiters.ts";
 import { countedUntil } from "../usage/service.ts";
-import { type Figures, GROUPS, listGroups } from "../usage/sql.ts";
+import { type Figures, GROUPS, listGroups, listPlansOfDay } from "../usage/sql.ts";
 import { type Family, openMetrics } from "./open-metrics.ts";
-import { countKeysByStatus, countLiveBansByCause } from "./sql.ts";
+import { countKeysByState, countLiveBansByCause } from "./sql.ts";
 
 const TOP_KEYS = 10;
 const NO_FIGURES: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
@@ -75,9 +75,8 @@ function requestFamilies(
   const since = today.fromSeconds;
   const asOf = toUnixSeconds(Date.parse(countedUntil(today, reported)));
   const byPlan = async (): Promise<Family[]> => {
-    const page = { sort: "name", direction: "asc", limit: PLAN_IDS.length } as const;
-    const { rows } = await listGroups(db, GROUPS.plan, today, page, 1);
-    const figuresOf = new Map(rows.map((row) => [row.id, row]));
+    const rows = await listPlansOfDay(db, since);
+    const figuresOf = new Map(rows.map((row) => [row.plan, row]));
     return [
       {
         name: "store_orders_requests",
@@ -125,7 +124,7 @@ function stateFamilies(env: Bindings, now: number): Promise<Family[]>[] {
     about: Pick<Family, "name" | "help">,
     label: string,
     values: readonly string[],
-    rows: ReturnType<typeof countKeysByStatus>,
+    rows: ReturnType<typeof countKeysByState>,
   ): Promise<Family[]> => {
     const counts = new Map((await rows).map((row) => [row.label, row.count]));
     const samples = values.map((value) => ({ labels: { [label]: value }, value: counts.get(value) ?? 0 }));
@@ -134,7 +133,7 @@ function stateFamilies(env: Bindings, now: number): Promise<Family[]>[] {
   const keys = { name: "store_orders_keys", help: "Keys by status." };
   const bans = { name: "store_orders_bans", help: "Bans that are live, by cause." };
   return [
-    family(keys, "status", KEY_STATES, countKeysByStatus(db, now)),
+    family(keys, "status", KEY_STATES, countKeysByState(db, now)),
     family(bans, "cause", BAN_CAUSES, countLiveBansByCause(db, now)),
   ];
 }

@@ -2,15 +2,20 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { bans } from "../../db/schema.ts";
-import { statusAt } from "../../key/status-sql.ts";
 import { isLive } from "../bans/sql.ts";
 
 type Count = { readonly label: string; readonly count: number };
 
-export async function countKeysByStatus(db: Database, nowSeconds: number): Promise<Count[]> {
-  return db.all<Count>(
-    sql`select ${statusAt(nowSeconds)} as label, count(*) as count from api_keys k group by 1`,
-  );
+/** Triggers count the stored statuses. Time and bans make other states of `active`. */
+export async function countKeysByState(db: Database, nowSeconds: number): Promise<Count[]> {
+  const isBanned = sql`k.id in (select key_id from ${bans} where ${isLive(nowSeconds)})`;
+  const counts = await db.all<Count>(sql`
+    select status as label, keys as count from key_counts
+    union all select 'expired', count(*) from api_keys k where k.status = 'active' and k.expires_at <= ${nowSeconds}
+    union all select 'banned', count(*) from api_keys k where k.status = 'active' and coalesce(k.expires_at > ${nowSeconds}, true) and ${isBanned}`);
+  const of = (name: string) => counts.find(({ label }) => label === name)?.count ?? 0;
+  const active = of("active") - of("expired") - of("banned");
+  return counts.map((each) => (each.label === "active" ? { ...each, count: active } : each));
 }
 
 export async function countLiveBansByCause(db: Database, nowSeconds: number): Promise<Count[]> {

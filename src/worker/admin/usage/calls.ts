@@ -1,8 +1,8 @@
 /** The calls about usage: of a range by hour, day, key or plan. By customer: `customers.list`. */
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
-import { USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
-import { findUsage } from "./service.ts";
+import { nearAnswer, nearQuery, USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
+import { findNear, findUsage } from "./service.ts";
 
 export const usageCalls = {
   list: call({
@@ -21,5 +21,16 @@ export const usageCalls = {
       rows,
       next,
     }),
+  }),
+
+  near: call({
+    id: "usage.near",
+    route: "GET /usage/near",
+    summary: "Show who is near a limit of the day",
+    description:
+      "Keys of this moment, and customers who may need more. It reads few rows, however many keys there are.",
+    query: nearQuery,
+    answer: nearAnswer,
+    run: ({ env, query }) => findNear(env, query.limit),
   }),
 };

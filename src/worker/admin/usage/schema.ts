@@ -144,9 +144,20 @@ export const usageAnswer = v.strictObject({
   ...answered,
   by: v.picklist([...USAGE_PERIODS, ...USAGE_GROUPS]),
   rows: v.array(v.union([timeUsage, keyUsage, planUsage])),
-  total: v.strictObject({ keyCount: count, ...figures }),
+  total: v.strictObject({ keyCount: described(v.optional(count), "By key or plan."), ...figures }),
   next,
   unreachable,
+});
+/** A customer is advised after a week. */
+export const NEAR_DAYS = 7;
+export const nearQuery = v.strictObject({ limit: v.optional(queryNumber(1, 100), "10") });
+export const nearAnswer = v.strictObject({
+  keys: described(v.array(keyUsage), "Keys that have used 80 % of their day or more, the closest first."),
+  hasMoreKeys: v.boolean(),
+  customers: described(
+    v.array(v.strictObject({ ...shownCustomer.entries, usage: usageOfKeys })),
+    `Customers with a key that used 80 % or more on most of the last ${NEAR_DAYS} days.`,
+  ),
 });
 export const keyUsageAnswer = v.strictObject({
   keyId: v.string(),

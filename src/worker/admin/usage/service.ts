@@ -30,6 +30,8 @@ import {
   type DayUsage,
   type HourUsageView,
   type KeyUsageView,
+  NEAR_DAYS,
+  type nearAnswer,
   orderOf,
   type PlanUsageView,
   type TimeUsage,
@@ -38,7 +40,9 @@ import {
 } from "./schema.ts";
 import {
   type Closeness,
-  countDays,
+  countDaysNear,
+  countRows,
+  customersOf,
   type DayRow,
   type Figures,
   findDaysOfKeys,
@@ -50,6 +54,7 @@ import {
   listBuckets,
   listGroups,
   listHoursOfKey,
+  listNearest,
   type Total,
   type UsageFilter,
   type UsageGroups,
@@ -64,21 +69,21 @@ type AboutUsage = {
   readonly asOf: string;
   readonly unreachable: readonly string[];
 };
-type Answer<By, Row> = AboutUsage & {
+type Answer<By, Row, Sums = Total> = AboutUsage & {
   readonly by: By;
   readonly rows: readonly Row[];
-  readonly total: Total;
+  readonly total: Sums;
   readonly next: string | null;
 };
 export type Usage =
-  | Answer<UsagePeriod, TimeUsage>
+  | Answer<UsagePeriod, TimeUsage, Figures>
   | Answer<"key", KeyUsageView>
   | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = v.InferOutput<typeof usageQuery>;
 
-/** No statement of an operator reads more rows. */
+/** No sum of an operator reads more rows. */
 const MAX_ROWS_READ = 1_000_000;
 
 /** `/admin/customers` lists customers with their use. */
@@ -118,13 +123,13 @@ export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage
   }
   refuseOrder(query);
   return withReports(env, query, by, async (db, filter, about) => {
-    const { rows, keyCount } = await listUsageOverTime(db, filter, by);
+    const rows = await listUsageOverTime(db, filter, by);
     const order = `usage by ${by}`;
     const after = fromCursor(order, query.after);
     const later = rows.filter(({ start }) => after === undefined || start > String(after.value));
     const { shown, last } = pageOf(later, limit);
     const next = toCursor(order, last && { value: last.start, id: "" });
-    return { ...about, by, rows: shown, total: { keyCount, ...sumOf(rows) }, next };
+    return { ...about, by, rows: shown, total: sumOf(rows), next };
   });
 }
 
@@ -142,7 +147,7 @@ export async function findUsageOf(env: Bindings, groups: UsageGroups, by: Group,
   const order = `usage by ${by} ${sort} ${direction}`;
   const page = { sort, direction, after: fromCursor(order, query.after), limit };
   return withReports(env, query, "day", async (db, filter, about) => {
-    await refuseTooMuch(db, filter, by);
+    await refuseTooMuch(db, filter, "sums");
     const { rows, total } = await listGroups(db, groups, filter, page, daysBegun(filter));
     const { shown, last } = pageOf(rows, limit);
     return { ...about, rows: shown, total, next: toCursor(order, last) };
@@ -165,22 +170,23 @@ async function listUsageOverTime(
   db: Database,
   filter: UsageFilter,
   by: UsagePeriod,
-): Promise<{ readonly rows: readonly TimeUsage[]; readonly keyCount: number }> {
-  await refuseTooMuch(db, filter, by);
+): Promise<readonly TimeUsage[]> {
+  if (by === "hour") await refuseTooMuch(db, filter, "days");
   const buckets = await listBuckets(db, filter, by);
   const found = new Map(buckets.map((each) => [each.start, each]));
-  const rows = startsOf(filter, by).map((start) => toTimeUsage(start, by, found.get(start)));
-  return { rows, keyCount: buckets[0]?.keyCount ?? 0 };
+  return startsOf(filter, by).map((start) => toTimeUsage(start, by, found.get(start)));
 }
 
-/** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 rows. */
-async function refuseTooMuch(db: Database, filter: UsageFilter, by: UsagePeriod | Group): Promise<void> {
-  const maxDays = by === "hour" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
-  if (filter.key !== undefined || (await countDays(db, filter, maxDays)) <= maxDays) return;
-  const instead = by === "hour" ? "Ask by day, for less time," : "Ask for fewer days,";
+/** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 figures. */
+async function refuseTooMuch(db: Database, filter: UsageFilter, of: "days" | "sums"): Promise<void> {
+  const max = of === "days" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
+  if (filter.key !== undefined || (await countRows(db, filter, of, max)) <= max) return;
   throw invalidMembers({
     member: "from",
-    reason: `this is the usage of more than a million ${by === "hour" ? "hours" : "days"} of keys. ${instead} or for one key or customer`,
+    reason:
+      of === "days"
+        ? "this is the usage of more than a million hours of keys. Ask by day, for less time, or for one key or customer"
+        : "these are more than a million sums of keys. Ask for fewer days, or for one key or customer",
   });
 }
 
@@ -206,6 +212,32 @@ export function toUsageOfKeys(row: Omit<GroupRow, "customer">): UsageOfKeys {
     nearest: nearKey === null ? null : { keyId: nearKey, keyName, status, plan, limits },
     ...closenessOf(row),
     ...figuresOf(row),
+  };
+}
+
+/** The keys that are near their limit of the day, and the customers with a key that was on most of the last days. */
+export async function findNear(env: Bindings, limit: number): Promise<v.InferOutput<typeof nearAnswer>> {
+  const db = openDatabase(env.DB);
+  const days = NEAR_DAYS;
+  const [day, range] = [lastDays(1), lastDays(days)];
+  const [nearest, counts] = await Promise.all([listNearest(db, day, limit + 1), countDaysNear(db, range)]);
+  const often = [...counts]
+    .filter(([, count]) => 2 * count > days)
+    .toSorted(([, a], [, b]) => b - a)
+    .slice(0, limit)
+    .map(([id]) => id);
+  const list = async (groups: UsageGroups, filter: UsageFilter, sort: UsageSort, count: number) =>
+    (await listGroups(db, groups, filter, { sort, direction: "desc", limit }, count)).rows;
+  const [keys, customers] = await Promise.all([
+    list(GROUPS.key, { ...day, keys: nearest.slice(0, limit) }, "percent", 1),
+    list(customersOf(often), { ...range, keys: often }, "near", days),
+  ]);
+  return {
+    keys: keys.map(toKeyUsageView),
+    hasMoreKeys: nearest.length > limit,
+    customers: customers.flatMap(({ customer, ...row }) =>
+      customer === null ? [] : { ...customer, usage: toUsageOfKeys(row) },
+    ),
   };
 }
 

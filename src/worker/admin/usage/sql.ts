@@ -6,7 +6,7 @@ import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort }
 import { limitsSqlAt } from "../../key/limits-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { statusAt } from "../../key/status-sql.ts";
-import { HOUR_SQL } from "../../key/usage-day.ts";
+import { HOUR_SQL, SUMS_OF_HOURS } from "../../key/usage-day.ts";
 import { DAY_SECONDS, HOUR_SECONDS, nowSeconds } from "../../text/time.ts";
 import type { KeyStatus, ShownCustomer } from "../http/answer-schemas.ts";
 import type { Position } from "../http/cursor.ts";
@@ -22,6 +22,7 @@ export type UsageRange = { readonly fromSeconds: number; readonly toSeconds: num
 
 export type UsageFilter = UsageRange & {
   readonly key?: string | undefined;
+  readonly keys?: readonly string[] | undefined;
   /** The id of a customer. */
   readonly customer?: string | undefined;
   readonly plan?: string | undefined;
@@ -74,24 +75,45 @@ export async function findDaysOfKeys(
     where ${isOnDays(range)}`);
 }
 
-/**
- * Lists the hours or days that have usage, the oldest first. Each has the number of keys that were in use in the
- * range: keys are far fewer than their days.
- */
+/** Lists the hours or days that have usage. */
 export async function listBuckets(
   db: Database,
   filter: UsageFilter,
   by: UsagePeriod,
-): Promise<readonly (Bucket & { readonly keyCount: number })[]> {
-  const keyCount = sql`(select count(*) from api_keys k
-    where exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)})) as keyCount`;
-  const buckets =
-    by === "day"
-      ? sql`select u.day as start, ${keyCount}, ${SUMS} from ${usageOf(filter)}`
-      : sql`
-        select ${HOUR} as start, ${keyCount}, sum(${HOUR_SQL.admitted}) as admitted, sum(${HOUR_SQL.refused}) as refused,
-          sum(${HOUR_SQL.refusedWhileBanned}) as refusedWhileBanned from ${hoursOf(filter)}`;
-  return db.all(sql`${buckets} group by start order by start`);
+): Promise<readonly Bucket[]> {
+  if (by === "hour") return listHoursOfDays(db, filter);
+  const days = isOfFew(filter) ? usageOf(filter) : sql`plan_days u where ${isIn(filter)}`;
+  return db.all(sql`select u.day as start, ${SUMS} from ${days} group by start`);
+}
+
+/** Lists what all keys of each plan used on a day. */
+export async function listPlansOfDay(
+  db: Database,
+  day: number,
+): Promise<(Figures & { readonly plan: string })[]> {
+  return db.all(sql`select u.plan, ${SUMS} from plan_days u where day = ${day} group by plan`);
+}
+
+/** An hour is a column, as `json_each` would read 24 rows for each day of a key. */
+async function listHoursOfDays(db: Database, filter: UsageFilter): Promise<readonly Bucket[]> {
+  const { fromSeconds, toSeconds } = filter;
+  type Row = { readonly [Name in "day" | keyof Figures]: string };
+  const rows = await db.all<Row>(sql`
+    select u.day, ${SUMS_OF_HOURS.admitted} as admitted, ${SUMS_OF_HOURS.refused} as refused,
+      ${SUMS_OF_HOURS.refusedWhileBanned} as refusedWhileBanned from ${usageOf(filter)} group by u.day`);
+  return rows.flatMap(({ day, ...sums }) => {
+    // The statement made these texts.
+    const of = (json: string) => JSON.parse(json) as number[];
+    const [refused, refusedWhileBanned] = [of(sums.refused), of(sums.refusedWhileBanned)];
+    return of(sums.admitted)
+      .map((admitted, hour) => ({
+        start: Number(day) + hour * HOUR_SECONDS,
+        admitted,
+        refused: refused[hour] ?? 0,
+        refusedWhileBanned: refusedWhileBanned[hour] ?? 0,
+      }))
+      .filter(({ start }) => start >= fromSeconds && start < toSeconds);
+  });
 }
 
 /** The start of the hour `e` of the day `u`. */
@@ -119,6 +141,35 @@ export async function listLimiters(
     select k.id, k.location from limiters l cross join api_keys k on k.id = l.key_id
     where ${isKey} and ((${isNow}) or exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)}))
     limit ${limit}`);
+}
+
+/** Of the limit of the day `u`. An index has those that are near. */
+const DAY_PERCENT = sql`100.0 * u.admitted / u.limit_per_day`;
+
+/** The days of the range that are near their limit. */
+function nearDays(range: UsageRange): SQL {
+  const isNear = sql`${DAY_PERCENT} >= ${sql.raw(String(NEAR_LIMIT_PERCENT))}`; // a partial index knows no parameter
+  return sql`usage u indexed by usage_near_limit where ${isOnDays(range)} and ${isNear}`;
+}
+
+/** Lists the keys that came closest to their limit on a day, and were near it. */
+export async function listNearest(db: Database, day: UsageRange, limit: number): Promise<string[]> {
+  const rows = await db.all<{ id: string }>(
+    sql`select u.key_id as id from ${nearDays(day)} order by ${DAY_PERCENT} desc limit ${limit}`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Counts the days of the range on which each key was near its limit. SQL that groups them would read them twice. */
+export async function countDaysNear(db: Database, range: UsageRange): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.all<{ ids: string }>(
+    sql`select json_group_array(u.key_id) as ids from ${nearDays(range)}`,
+  );
+  // The statement made this text.
+  const ids = JSON.parse(rows[0]?.ids ?? "[]") as string[];
+  const counts = new Map<string, number>();
+  for (const id of ids) counts.set(id, (counts.get(id) ?? 0) + 1);
+  return counts;
 }
 
 type Page = {
@@ -186,6 +237,13 @@ export function allCustomers(isMatch: SQL): UsageGroups {
   };
 }
 
+/** The customers of these keys. */
+export function customersOf(keys: readonly string[]): UsageGroups {
+  return allCustomers(
+    sql`c.id in (select customer_id from api_keys where id in (select value from json_each(${JSON.stringify(keys)})))`,
+  );
+}
+
 /**
  * Reads the total, and at most one row more than the page has. `days` of the range have begun.
  *
@@ -203,7 +261,7 @@ export async function listGroups(
   const isAfter = after
     ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
     : sql`true`;
-  const percent = sql`100.0 * u.admitted / u.limit_per_day`;
+  const percent = DAY_PERCENT;
   const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const now = nowSeconds();
   const { perMinute, perDay } = limitsSqlAt(now);
@@ -211,10 +269,10 @@ export async function listGroups(
   type Row = Omit<GroupRow, "customer"> & { readonly customer: string; readonly total: string };
   const rows = await db.all<Row>(sql`
     with by_key as materialized (
-      select u.key_id, ${part} as part, sum(${percent}) / ${days} as percent, max(${percent}) as peak,
-        sum(${percent} >= ${NEAR_LIMIT_PERCENT}) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
+      select u.key_id, ${part} as part, sum(${percent}) / ${days} as percent, max(100.0 * u.peak / u.limit_per_day) as peak,
+        sum(u.days_near) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
         sum(u.refused_while_banned) as refused_while_banned
-      from ${usageOf(filter)} group by 1, 2),
+      from ${sumsOf(filter)} group by 1, 2),
     total as (
       select json_object('keyCount', keyCount, 'admitted', admitted, 'refused', refused,
         'refusedWhileBanned', refusedWhileBanned) as total from (select count(distinct key_id) as keyCount, ${SUMS} from by_key u)),
@@ -244,17 +302,51 @@ export async function listGroups(
   };
 }
 
-/** Counts the days of keys in the filter, up to `max` and one more. */
-export async function countDays(db: Database, filter: UsageFilter, max: number): Promise<number> {
-  const [row] = await db.all<{ days: number }>(
-    sql`select count(*) as days from (select 1 from ${usageOf(filter)} limit ${max + 1})`,
-  );
-  return row?.days ?? 0;
+/** Counts the rows that the filter reads, up to `max` and one more, or more by what triggers have counted. */
+export async function countRows(
+  db: Database,
+  filter: UsageFilter,
+  of: "days" | "sums",
+  max: number,
+): Promise<number> {
+  const rows = of === "days" ? usageOf(filter) : sumsOf(filter);
+  const count =
+    of === "days" && !isOfFew(filter)
+      ? sql`select coalesce(sum(keys), 0) as n from plan_days u where ${isIn(filter)}`
+      : sql`select count(*) as n from (select 1 from ${rows} limit ${max + 1})`;
+  return (await db.get<{ n: number }>(count)).n;
 }
 
 /** The days of the filter. */
 function usageOf(filter: UsageFilter): SQL {
   return sql`usage u where ${isIn(filter)}`;
+}
+
+/** The index has the days of few keys together. */
+function isOfFew({ key, keys, customer }: UsageFilter): boolean {
+  return (key ?? keys ?? customer) !== undefined;
+}
+
+const FORTNIGHT = 14 * DAY_SECONDS;
+
+/**
+ * Sums of days by key, customer, plan and limit: of whole fortnights, as far as they are summed, and of each day
+ * before and after them (ADR-41).
+ */
+function sumsOf(filter: UsageFilter): SQL {
+  const isOn = (isInPart: SQL) => sql`
+    select key_id, customer_id, plan, limit_per_day, admitted, refused, refused_while_banned,
+      ${DAY_PERCENT} >= ${NEAR_LIMIT_PERCENT} as days_near, admitted as peak
+    from usage u where ${isIn(filter)} and ${isInPart}`;
+  if (isOfFew(filter)) return sql`(${isOn(sql`true`)}) u`;
+  const { fromSeconds, toSeconds, plan } = filter;
+  const start = Math.ceil((fromSeconds - (fromSeconds % DAY_SECONDS)) / FORTNIGHT) * FORTNIGHT;
+  const summed = sql`(select day from key_fortnights_end)`;
+  const end = sql`max(${start}, iif(${toSeconds} >= ${summed}, ${summed}, ${toSeconds - (toSeconds % FORTNIGHT)}))`;
+  return sql`(
+    select key_id, nullif(customer_id, '') as customer_id, plan, limit_per_day, admitted, refused, refused_while_banned, days_near, peak
+    from key_fortnights where start >= ${start} and start < ${end} and ${plan === undefined ? sql`true` : sql`plan = ${plan}`}
+    union all ${isOn(sql`u.day < ${start}`)} union all ${isOn(sql`u.day >= ${end}`)}) u`;
 }
 
 /** The hours `e` of the days `u` of the filter. */
@@ -266,11 +358,14 @@ function hoursOf(filter: UsageFilter): SQL {
 
 /** The days of the range that belong to the key, customer and plan of the filter. */
 function isIn(filter: UsageFilter): SQL {
-  const { key, customer, plan } = filter;
+  const { key, keys, customer, plan } = filter;
   return sql.join(
     [
       isOnDays(filter),
       ...(key === undefined ? [] : [sql`u.key_id = ${key}`]),
+      ...(keys === undefined
+        ? []
+        : [sql`u.key_id in (select value from json_each(${JSON.stringify(keys)}))`]),
       ...(customer === undefined ? [] : [sql`u.customer_id = ${customer}`]),
       ...(plan === undefined ? [] : [sql`u.plan = ${plan}`]),
     ],

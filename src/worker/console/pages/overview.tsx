@@ -3,7 +3,6 @@ import type { Child } from "hono/jsx";
 import type { ReceiverView } from "../../admin/alerts/schema.ts";
 import { banCalls } from "../../admin/bans/calls.ts";
 import type { ListedBan } from "../../admin/bans/schema.ts";
-import { customerCalls } from "../../admin/customers/calls.ts";
 import { showHealth } from "../../admin/health/calls.ts";
 import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
@@ -11,7 +10,7 @@ import { planCalls } from "../../admin/plans/calls.ts";
 import { endOfKey } from "../../admin/says.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
-import type { KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
+import { type KeyUsageView, NEAR_DAYS, type TimeUsage } from "../../admin/usage/schema.ts";
 import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
 import { isUsable } from "../../key/key.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
@@ -26,8 +25,6 @@ import { BannedKey, BanReason, LiftForm } from "./bans/columns.tsx";
 import { advicesTo } from "./customers/advice.tsx";
 
 const SHOWN = 10;
-/** A customer is advised after a week. */
-const ADVICE_DAYS = 7;
 const EXPIRING_DAYS = 30;
 
 type Need = {
@@ -40,34 +37,33 @@ export async function overviewPage(c: ConsoleContext) {
   const shown = rangeIn(c, "7d");
   const expire = { status: "usable", expiringBefore: daysBefore(-EXPIRING_DAYS), sort: "expiry" };
   const limit = String(SHOWN);
-  const [receiver, bans, today, week, requests, expiring, { plans }, health] = await Promise.all([
+  const [receiver, bans, near, requests, expiring, { plans }, health] = await Promise.all([
     alertReceiver(c),
     ask(c, banCalls.list, { state: "live", limit }),
-    ask(c, usageCalls.list, { sort: "percent", limit }),
-    ask(c, customerCalls.list, { sort: "near", from: `${ADVICE_DAYS - 1}d`, limit }),
+    ask(c, usageCalls.near, { limit }),
     ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
     ask(c, keyCalls.list, { ...expire, limit }),
     planCalls.list.run(inputOf(c, {})),
     showHealth.run(inputOf(c, {})),
   ]);
-  if (today.by !== "key" || requests.by !== shown.by) throw new Error("usage by another group");
+  if (requests.by !== shown.by) throw new Error("usage by another group");
   const needs: readonly Need[] = [
     ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
     ...receiverNeeds(receiver),
     ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
-    ...more(bans.next, "More keys are banned.", <a href="/console/bans">All live bans</a>),
-    ...today.rows.flatMap((key) => nearNeed(key) ?? []),
+    ...more(bans.next !== null, "More keys are banned.", <a href="/console/bans">All live bans</a>),
+    ...near.keys.flatMap((key) => nearNeed(key) ?? []),
     ...more(
-      (today.rows.at(-1)?.percent ?? 0) >= NEAR_LIMIT_PERCENT ? today.next : null,
+      near.hasMoreKeys,
       "More keys are close to their limit of the day.",
       <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
     ),
-    ...advicesTo(week.customers, ADVICE_DAYS, plans)
+    ...advicesTo(near.customers, NEAR_DAYS, plans)
       .filter(({ helps }) => helps)
       .map(({ says, helps }) => needOf("warn", says, helps)),
     ...expiring.keys.flatMap((key) => expiryNeed(key) ?? []),
     ...more(
-      expiring.next,
+      expiring.next !== null,
       `More keys expire within ${EXPIRING_DAYS} days.`,
       <a href={addressOf("/console/keys", expire)}>All keys that expire</a>,
     ),
@@ -113,8 +109,8 @@ function ofKeys(count: number, says: (keys: string) => string): Need[] {
   return count === 0 ? [] : [needOf("warn", says(counted(count, "key")), SYMPTOMS)];
 }
 
-function more(next: string | null, says: string, helps: Child): Need[] {
-  return next === null ? [] : [needOf("warn", says, helps)];
+function more(isMore: boolean, says: string, helps: Child): Need[] {
+  return isMore ? [needOf("warn", says, helps)] : [];
 }
 
 function Needs({ needs, mayOnlyRead }: { readonly needs: readonly Need[]; readonly mayOnlyRead: boolean }) {

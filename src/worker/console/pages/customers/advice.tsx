@@ -1,6 +1,5 @@
 /** Says what to sell to a customer. */
 import type { Child } from "hono/jsx";
-import type { ListedCustomer } from "../../../admin/customers/schema.ts";
 import type { ShownCustomer } from "../../../admin/http/answer-schemas.ts";
 import type { PlanView } from "../../../admin/plans/schema.ts";
 import type { UsageOfKeys } from "../../../admin/usage/schema.ts";
@@ -60,7 +59,7 @@ export function adviceTo(near: Near, days: number, plans: readonly PlanView[]): 
 
 /** The advice to each customer of a list. */
 export function advicesTo(
-  customers: readonly ListedCustomer[],
+  customers: readonly (ShownCustomer & { readonly usage: UsageOfKeys })[],
   days: number,
   plans: readonly PlanView[],
 ): Advice[] {

@@ -26,7 +26,8 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   // A chart has every bar.
   const limit = by === "hour" || by === "day" ? MAX_BARS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, by, limit } }));
-  const { admitted, refused, refusedWhileBanned, keyCount } = usage.total;
+  const { admitted, refused, refusedWhileBanned } = usage.total;
+  const keyCount = usage.by === "key" || usage.by === "plan" ? usage.total.keyCount : undefined;
   const sortBy = sortedBy(c, orderOf(query));
   // Nobody types the id of a key, but a link may have it.
   const byKey = query.key ? (["key"] as const) : [];
@@ -44,8 +45,8 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
       />
       <p>
         <strong>{formatNumber(admitted)}</strong> admitted, <strong>{formatNumber(refused)}</strong> refused
-        by a limit, <strong>{formatNumber(refusedWhileBanned)}</strong> blocked by bans, of{" "}
-        {counted(keyCount, "key")}.
+        by a limit, <strong>{formatNumber(refusedWhileBanned)}</strong> blocked by bans
+        {keyCount !== undefined && `, of ${counted(keyCount, "key")}`}.
       </p>
       {usage.by === "key" ? (
         <Table
