@@ -11,7 +11,6 @@ import { parseWholeNumber } from "./arguments.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
 import { addOrderFileCommands } from "./commands/load-orders.ts";
-import { addSmokeCommand } from "./commands/smoke.ts";
 import { addCallCommands } from "./commands.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { paint, printable } from "./output.ts";
@@ -72,7 +71,6 @@ export function createProgram(io: CliIo, json: boolean, writeErr: (text: string)
   };
   addCallCommands(program, session);
   addOrderFileCommands(program, session);
-  addSmokeCommand(program, session);
   addBackupCommand(program, session);
   addCompletionCommand(program);
   return program;
