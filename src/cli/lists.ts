@@ -203,7 +203,7 @@ function sayMore({ stderr }: CliIo, next: string | null | undefined): void {
 }
 
 /** The largest page of the service. */
-export const MAX_PAGE_ROWS = 500;
+const MAX_PAGE_ROWS = 500;
 
 /** Reads as many pages as the rows need. Returns where the page after them begins. */
 async function readPages(

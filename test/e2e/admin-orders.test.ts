@@ -87,15 +87,10 @@ describe("orders load", () => {
     expect(await (await service.admin("GET", "/orders/79")).text).toContain('"petId":6');
   });
 
-  it("loads each CSV of orders that the service makes", async ({ expect }) => {
-    for (const args of [
-      ["orders", "export", "--csv"],
-      ["orders", "list", "--all", "--csv"],
-    ]) {
-      const file = written("again.csv", (await cli(args)).out);
-      const { code, out } = await cli(["--json", "orders", "load", file, "--allow-rounded"]);
-      expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 0, updated: 0, refused: 0 }]);
-    }
+  it("loads the CSV of orders that the service makes", async ({ expect }) => {
+    const file = written("again.csv", (await cli(["orders", "list", "--all", "--csv"])).out);
+    const { code, out } = await cli(["--json", "orders", "load", file, "--allow-rounded"]);
+    expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 0, updated: 0, refused: 0 }]);
   });
 
   it("stores no numbers that a program may have rounded, unless it is told to", async ({ expect }) => {

@@ -19,7 +19,6 @@ import { parseCount } from "../arguments.ts";
 import { bytesTwice, CliError, type CliIo, isPipe } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, type Connection, groupOf } from "../session.ts";
-import { addExport } from "./export-orders.ts";
 import { addShip, NO_LIMITS, REFUSED_SHOWN, refusedSays, wrongFile } from "./ship-orders.ts";
 
 type LoadOptions = {
@@ -44,7 +43,6 @@ export function addOrderFileCommands(program: Command, session: Connection): voi
     .option("--allow-rounded", "also load numbers that a program may have rounded", false)
     .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", parseCount, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
-  addExport(orders, session);
   addShip(orders, session);
 }
 
