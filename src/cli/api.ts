@@ -83,7 +83,7 @@ const NOT_TRUSTED =
   /CERT|UNABLE_TO_VERIFY|^(HOSTNAME_MISMATCH|INVALID_CA|PATH_LENGTH_EXCEEDED|INVALID_PURPOSE)/;
 
 /** Sends a request and reads the whole answer. `lost` makes the error of a request that may have arrived. */
-export async function exchange(
+async function exchange(
   baseUrl: string,
   request: Request,
   lost = unreachable,

@@ -51,7 +51,7 @@ export async function confirm(io: CliIo, sentence: string): Promise<void> {
 }
 
 /** Returns an empty text if the input ends, as at Ctrl-D. */
-export async function readLine({ stdin }: CliIo): Promise<string> {
+async function readLine({ stdin }: CliIo): Promise<string> {
   try {
     for await (const line of createInterface({ input: stdin, terminal: false })) return line;
     return "";

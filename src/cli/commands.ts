@@ -26,7 +26,6 @@ import {
   objectId,
   renamed,
   show,
-  showKey,
 } from "./session.ts";
 
 /** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
@@ -292,7 +291,6 @@ async function run(session: Connection, command: Command, form: Form): Promise<v
   const query = await valuesOf(session, ownOf(call, call.query), { ...options, ...Object.fromEntries(args) });
   const list = LISTS[call.id];
   if (list) return showList(session, { line, isPaged: isPaged(call), query }, list, options);
-  if (call.id === "keys.show") return showKey(session, await send(session.access, line, { query }));
   if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
 
   if (asks) await confirm(session.io, await question(session, line, asks));

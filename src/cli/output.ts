@@ -43,7 +43,7 @@ export function minuteOf(time: string): string {
   return time.slice(0, 16).replace("T", " ");
 }
 
-const ALARMING = ["banned", "disabled", "error:", "expired", "failed", "FAILED", "revoked"];
+const ALARMING = ["banned", "disabled", "error:", "expired", "failed", "revoked"];
 
 /** On a terminal with colours, makes a text red if it needs attention, or else gives it the style. */
 export function paint(text: string, output: Output, style?: "bold"): string {
@@ -51,7 +51,7 @@ export function paint(text: string, output: Output, style?: "bold"): string {
   return shown && output.hasColors?.() ? styleText(shown, text, { validateStream: false }) : text;
 }
 
-export const NO_VALUE = "–";
+const NO_VALUE = "–";
 
 /** Writes a value in one line: `name: value, name: value` for an object, `NONE` for null or an empty list. */
 export function inline(value: unknown): string {
@@ -105,35 +105,24 @@ function readerOf(column: TextColumn): (members: ReadonlyMap<string, unknown>, r
   return (members) => names.map((name) => members.get(name)).find((each) => each != null);
 }
 
-/** A column as it is drawn. `floors` are the widths down to which the column shrinks, step by step. */
+/** A column as it is drawn. One that `isWhole` never shrinks. */
 type Drawn = {
-  label: string;
-  cells: string[];
-  isNumber: boolean;
+  readonly label: string;
+  readonly cells: readonly string[];
+  readonly isNumber: boolean;
+  readonly isWhole: boolean;
   width: number;
-  rank: number;
-  floors: number[];
 };
 
-/** Numbers never shrink. Ids shrink first, because their beginning names a key, and names shrink last. */
-const RANKS: readonly (readonly [rank: number, labels: RegExp])[] = [
-  [0, /\bid$/],
-  [2, /name|customer/],
-];
+/** The beginning of these ids names nothing. That of a key's id names the key. */
+const WHOLE = ["alert", "link"];
 
 function draw(label: string, values: readonly unknown[]): Drawn {
   const cells = values.map((value) => printable(inline(value)).replaceAll("\n", " "));
   const isNumber = cells.every((text) => /^(-?[\d.]+|–)$/.test(text));
-  const width = widest([label, ...cells]);
-  const word = widest([label, ...cells].flatMap((text) => text.split(" ")));
-  const [rank] = RANKS.find(([, labels]) => labels.test(label)) ?? [1];
   const isTime = cells.every((text) => /^(\d{4}-\d\d-\d\d \d\d:\d\d|–)$/.test(text));
-  // A name, like a time, is wrapped at its blanks before it is cut.
-  const first = isTime ? width : rank === 2 ? word : Math.min(12, word);
-  // The beginning of an alert's id does not name the alert.
-  const floors =
-    isNumber || label === "alert" ? [] : rank === 0 ? [10] : [first, Math.min(12, word), Math.min(8, word)];
-  return { label, cells, isNumber, width, rank, floors };
+  const isWhole = isNumber || isTime || WHOLE.includes(label);
+  return { label, cells, isNumber, isWhole, width: widest([label, ...cells]) };
 }
 
 function widest(texts: readonly string[]): number {
@@ -144,19 +133,18 @@ function widthOf(text: string): number {
   return IS_PLAIN.test(text) ? text.length : stringWidth(text);
 }
 
-/** Shrinks the columns of a table that is too wide: of each rank the widest column first. */
+const MIN_WIDTH = 8;
+
+/** Shrinks the columns of a table that is too wide: first ids, as the beginning names a key, then the widest. */
 function shrink(columns: readonly Drawn[], room: number): void {
   let over = columns.reduce((sum, { width }) => sum + width, 0) - room;
-  for (const step of [0, 1, 2]) {
-    for (const rank of [0, 1, 2]) {
-      const ofRank = columns.filter((column) => column.rank === rank);
-      while (over > 0) {
-        const free = ofRank.filter(({ width, floors }) => width > (floors[step] ?? width));
-        const [wide] = free.toSorted((a, b) => b.width - a.width);
-        if (wide === undefined) break;
-        wide.width--;
-        over--;
-      }
+  for (const some of [columns.filter(({ label }) => /\bid$/.test(label)), columns]) {
+    while (over > 0) {
+      const free = some.filter(({ isWhole, width }) => !isWhole && width > MIN_WIDTH);
+      const [wide] = free.toSorted((a, b) => b.width - a.width);
+      if (wide === undefined) break;
+      wide.width--;
+      over--;
     }
   }
 }
@@ -209,7 +197,7 @@ function cut(word: string, width: number): string {
 }
 
 /** The label of `startedAt` is `started at`. */
-export function headOf(column: TextColumn): string {
+function headOf(column: TextColumn): string {
   if (typeof column !== "string") return column[0];
   return wordsOf(column.replace(/=.*/, "").replaceAll(".", " "));
 }

@@ -8,7 +8,6 @@ import { planName } from "../worker/text/format.ts";
 import type { Access } from "./access.ts";
 import { type Answer, send } from "./api.ts";
 import { CliError, type CliIo } from "./io.ts";
-import { describeKey } from "./key-facts.ts";
 import { describe, printable, printableJson } from "./output.ts";
 
 export type Connection = {
@@ -29,10 +28,6 @@ export function show({ io, json }: Connection, { text, body }: Answer<object>, s
   const shown = says === undefined ? describe(members) : says();
   if (typeof shown !== "string") throw new TypeError("the answer has no sentence");
   io.stdout.write(`${json ? printableJson(text) : printable(shown + secret)}\n`);
-}
-
-export function showKey(session: Connection, answer: Answer<KeyView>): void {
-  show(session, answer, () => describeKey(answer.body));
 }
 
 /**

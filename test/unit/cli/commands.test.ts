@@ -35,10 +35,7 @@ const KEY = {
   admittedToday: 40,
   version: 1,
   secrets: [
-    {
-      ...{ id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
-      lastUsedAt: "2026-11-20T08:05:00Z",
-    },
+    { id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
   ],
 };
 const OTHER_ID = "key_1AAAAAAAAAAA";
@@ -60,7 +57,6 @@ const ENTRY = { at: "2026", actor: "ada", call: "keys.update" };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",
   to: "2026-11-20T11:00:00Z",
-  completeFrom: "2026-11-20T00:00:00Z",
   asOf: "2026-11-20T10:00:00Z",
   unreachable: [],
   total: { keyCount: 1, ...FIGURES },
@@ -106,13 +102,14 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     },
     new RegExp(
       [
-        "^Paws: active, banned until 2026-11-20 14:10\n  id +key_0NGqxR8a1b2c\n  version +1\n",
-        "Why 429\\?\n  The limit per minute was reached.\n  A ban blocked 3 requests.\n",
-        "Now\n  minute +3 of 600 used, until 2026-11-20 10:43\n  day +40 of 20,000 used, until .*\n",
-        "Limits\n  plan +pro\n  per minute +600, its own\n  per day +20,000 until 2026-11-23 00:00, then the plan's\n",
-        "Customer\n  id +cus_0NGqxR8a1b2c\n  name +Ada\n\nNote\n  note +first\n +second\n",
-        "Times\n  created +2026-11-01 00:00\n  last used +2026-11-20 10:42\n",
-        "Secrets\n  sok_eg…yhjA +0123456789abcdef, created 2026-11-01 00:00, last used 2026-11-20 08:05\n$",
+        "customer name +Ada[^]*",
+        "note +first",
+        " +second[^]*",
+        "temporary limits requests per day +20000[^]*",
+        "secrets +id: 0123456789abcdef, hint: sok_eg…yhjA, .*[^]*",
+        "why refused +The limit per minute was reached.",
+        " +A ban blocked 3 requests.[^]*",
+        "live day used +40",
       ].join("\n"),
     ),
   ],
@@ -368,11 +365,11 @@ describe("a table", () => {
   const at = (columns: number, rows: readonly object[] = [LONG]) =>
     table(rows, ["name", "owner=customer", "plan", "status", "createdAt", "id"], { ...IO, columns });
 
-  it("cuts ids first at 80 columns, wraps texts at blanks, and leaves a name whole", ({ expect }) => {
+  it("wraps texts at blanks at 80 columns, and cuts no time", ({ expect }) => {
     const lines = at(80).split("\n");
     expect(Math.max(...lines.map((each) => each.length))).toBeLessThanOrEqual(80);
     expect(lines.length).toBeGreaterThan(2);
-    expect(lines[1]).toMatch(/^backend-of-the-large-pet-shop .* key_0NGqx…$/);
+    expect(lines[1]).toMatch(/^backend-.*… +a rather .* 2026-11-01 00:00 +key_0NG…$/);
   });
 
   it("is one line a row without a width, whatever a text has in it", ({ expect }) => {
@@ -444,19 +441,6 @@ describe("a list", () => {
 
   it("says that it is empty", async ({ expect }) => {
     expect((await runLine("keys list", { keys: [], next: null })).out).toBe("Nothing to show.\n");
-  });
-});
-
-describe("orders export", () => {
-  it("prints all orders as lines, and how many on standard error", async ({ expect }) => {
-    const order = ORDER.replace("}", ',"version":7}');
-    const answers = [`{"orders":[${order}],"next":"5"}`, `{"orders":[${order}],"next":null}`];
-    const { code, out, err } = await run(["orders", "export"], answers);
-    expect([code, out, err]).toEqual([0, `${ORDER}\n${ORDER}\n`, "2 orders\n"]);
-    expect(sent.map(({ line }) => line)).toEqual([
-      "GET /admin/orders?limit=500",
-      "GET /admin/orders?limit=500&after=5",
-    ]);
   });
 });
 
@@ -645,7 +629,7 @@ describe("a dangerous command", () => {
     [
       `keys rotate ${ID}`,
       KEY,
-      /^Requests with sok_eg…yhjA \(last used .* ago\) are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
+      /^Requests with sok_eg…yhjA are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
     ],
     [
       `keys end-secret ${ID} 0123456789abcdef`,
@@ -653,7 +637,7 @@ describe("a dangerous command", () => {
         ...KEY,
         secrets: [...KEY.secrets, { ...KEY.secrets[0], id: "1", expiresAt: "2999-01-01T00:00:00Z" }],
       },
-      /^Requests with sok_eg…yhjA .* are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
+      /^Requests with sok_eg…yhjA are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
     ],
     ["plans set pro --per-day 5", plan, /^pro +1 +3\nEach key of the plan that has no limits/m],
     ["orders delete 5", ORDER, /^9223372036854775807 .*\nThe store loses the order\./m],
