@@ -171,7 +171,7 @@ describe.skipIf(executablePath === undefined)("the keyboard alone", () => {
   it("searches from anywhere by the key /", async ({ expect }) => {
     const { path } = await newKey("by keyboard");
     const { page } = await signInTo(browser, service, "/console/plans");
-    await page.keyboard.press("Control+k");
+    await page.keyboard.press("/");
     await page.keyboard.type("by keyboard");
     await leave(page, () => page.keyboard.press("Enter"));
     expect(pathOf(page)).toBe(path);
@@ -220,13 +220,10 @@ function focusOf(page: Page) {
 }
 
 describe.skipIf(executablePath === undefined)("scripts add", () => {
-  it("what the buttons of a customer are for, and that those of keys come with the first tick", async ({
-    expect,
-  }) => {
+  it("how many keys are ticked; the buttons come with the first tick", async ({ expect }) => {
     for (const name of ["first", "second"]) await newKey(`ticked ${name}`, { customer: "Ticked" });
     const { page } = await signInTo(browser, service, "/console/customers/Ticked");
     const bar = page.locator(".tick-bar");
-    expect(await bar.textContent()).toContain("With all keys");
     await page.getByLabel("Tick ticked first").check();
     expect(await bar.textContent()).toContain("With 1 key");
     await submit(page, page.getByRole("button", { name: "Disable" }));
@@ -264,9 +261,8 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await page.close();
   });
 
-  it("a button that copies a secret, suggestions, and times that go on", async ({ expect }) => {
-    await newKey("Suggested One", { customer: "Grace" });
-    const { page, requested } = await signInTo(browser, service, "/console/keys/new");
+  it("a button that copies a secret, and times that go on", async ({ expect }) => {
+    const { page } = await signInTo(browser, service, "/console/keys/new");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await page.getByLabel("Name").fill("copied");
     await submit(page, page.getByRole("button", { name: "Create key" }));
@@ -283,21 +279,6 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const secret = await secretOn(page);
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(secret);
-
-    // A script sends the text 200 ms after a letter, and no address has it.
-    await page.getByLabel("Find", { exact: true }).fill(secret);
-    await page.waitForTimeout(400);
-    expect(requested.filter((url) => url.includes("sok_"))).toEqual([]);
-    await page.getByLabel("Find", { exact: true }).fill("");
-    await page.getByLabel("Find", { exact: true }).pressSequentially("suggested");
-    await page.getByRole("option", { name: "Suggested One" }).waitFor();
-    await page.getByLabel("Find", { exact: true }).fill("grace");
-    await page.getByRole("option", { name: /^Grace customer/ }).waitFor();
-    expect(await axeViolations(page)).toEqual([]);
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("ArrowDown");
-    await leave(page, () => page.keyboard.press("Enter"));
-    expect(pathOf(page)).toMatch(/^\/console\/customers\/cus_\w{12}$/);
 
     await search(page, "copied");
     expect(asked).toHaveLength(1);

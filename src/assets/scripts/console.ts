@@ -1,6 +1,5 @@
-/** What scripts add to the pages: copy buttons, counted ticks, times, the field that finds. */
+/** What scripts add to the pages: copy buttons, counted ticks, times, a key that leads to the field that finds. */
 import { counted, formatRelative } from "../../worker/text/format.ts";
-import { type Found, findWhileTyping, whileTyping } from "./find.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */
 function addCopyButtons(): void {
@@ -55,7 +54,8 @@ function countTicks(form: HTMLFormElement): void {
   const boxes = [...form.querySelectorAll<HTMLInputElement>("tbody input[type=checkbox]:enabled")];
   if (!all || !text) return;
   const { noun = "row" } = form.dataset;
-  const { ticked: verb, none = text.textContent } = text.dataset;
+  const { ticked: verb } = text.dataset;
+  const none = text.textContent;
   const show = () => {
     const ticked = boxes.filter((box) => box.checked).length;
     all.checked = ticked > 0 && ticked === boxes.length;
@@ -100,29 +100,15 @@ function addLocalTimes(): void {
   }
 }
 
-/** A plan without a limit demands that of the key: the choice has the names of the fields. */
-function markDemanded(choice: HTMLSelectElement): void {
-  const demands: Record<string, string[]> = JSON.parse(choice.dataset.demands ?? "{}");
-  const show = () => {
-    for (const name of new Set(Object.values(demands).flat())) {
-      const field = choice.form?.elements.namedItem(name);
-      if (!(field instanceof HTMLInputElement)) continue;
-      field.required = demands[choice.value]?.includes(name) ?? false;
-      field.removeAttribute("aria-required");
-    }
-  };
-  choice.addEventListener("change", show);
-  addEventListener("pageshow", show); // a browser that goes back restores the choice
-}
-
-/** Suggests the customers whose names have the text. */
-function suggestCustomers(list: HTMLElement): (found: readonly Found[]) => void {
-  return (found) => {
-    const customers = found.filter(({ kind }) => kind === "customer");
-    // The page has suggestions of its own until then.
-    if (customers.length > 0)
-      list.replaceChildren(...customers.map(({ name, detail }) => new Option(detail, name)));
-  };
+/** `/` leads to the field that finds, or to its page where a narrow window hides the field. */
+function findBySlash(event: KeyboardEvent): void {
+  const isTyping = event.target instanceof Element && event.target.matches("input, select, textarea");
+  const field = document.querySelector<HTMLInputElement>(".find input");
+  // The page of an owner, and the form for signing in, have no such field.
+  if (event.key !== "/" || isTyping || !field) return;
+  event.preventDefault();
+  if (field.checkVisibility()) field.select();
+  else location.assign("/console/find");
 }
 
 showWhereOneIs();
@@ -132,8 +118,4 @@ if (secret) askBeforeLeaving(secret);
 keepTimes();
 addLocalTimes();
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
-const choice = document.querySelector<HTMLSelectElement>("[data-demands]");
-if (choice) markDemanded(choice);
-for (const field of document.querySelectorAll<HTMLInputElement>("input[name=customer], input[name=into]"))
-  if (field.list) whileTyping(field, suggestCustomers(field.list));
-findWhileTyping();
+document.addEventListener("keydown", findBySlash);

@@ -32,29 +32,29 @@ function confirmed(html: string): FormData {
 const statusOf = async (id: string) => (await operator("GET", `/keys/${id}`)).body.status;
 
 describe("the page of a customer", () => {
-  it("revokes all keys with one preview, and no other key", async ({ expect }) => {
+  it("revokes the ticked keys with one preview, and no other key", async ({ expect }) => {
     const keys = await keysOf("Zoo & Co", 4);
     const other = await createKey();
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
     const path = `/console/customers/${encodeURIComponent("Zoo & Co")}`;
     expect(await (await get(path)).text()).toContain('value="revoke"');
-    const preview = await (await post(path, { customer: "Zoo & Co", change: "revoke" })).text();
+    const typed = new FormData();
+    typed.append("change", "revoke");
+    for (const { id } of keys) typed.append("ids", id);
+    const preview = await (await post(path, typed)).text();
     for (const { id } of keys) expect([preview.includes(id), await statusOf(id)]).toEqual([true, "active"]);
-    // A key that the customer gets meanwhile was not shown.
-    const [late] = await keysOf("Zoo & Co", 1);
     const done = await post(path, confirmed(preview));
     expect([done.status, await done.text()]).toEqual([200, expect.stringContaining("is revoked.")]);
     for (const { id, key } of keys)
       expect([await statusOf(id), (await app(LIST, { key })).status]).toEqual(["revoked", 401]);
-    expect([await statusOf(late?.id ?? ""), await statusOf(other.id)]).toEqual(["active", "active"]);
+    expect(await statusOf(other.id)).toBe("active");
   });
 
   it("changes the ticked keys only, and takes the change back", async ({ expect }) => {
     const [ticked, other] = await keysOf("Ticks");
     const { post } = await browserWith(env.ADMIN_TOKEN);
     const typed = new FormData();
-    for (const [name, value] of Object.entries({ customer: "Ticks", change: "plan", plan: "pro" }))
-      typed.append(name, value);
+    for (const [name, value] of Object.entries({ change: "plan", plan: "pro" })) typed.append(name, value);
     typed.append("ids", ticked?.id ?? "");
     const preview = await (await post("/console/customers/Ticks", typed)).text();
     expect(preview).toContain("300 a minute, 10,000 a day");

@@ -15,7 +15,7 @@ export type ConsoleContext = Context<AppEnv>;
 
 export const FIND = "/console/find";
 
-export const SECTIONS = [
+const SECTIONS = [
   ["/console", "Overview"],
   ["/console/keys", "Keys"],
   ["/console/customers", "Customers"],
@@ -122,7 +122,6 @@ export function barePage(
   return c.html(html`<!doctype html>${body}`, status);
 }
 
-/** A script shows what is found while somebody types. */
 export function FindForm({
   text = "",
   hasFocus = false,
@@ -138,8 +137,8 @@ export function FindForm({
           name="text"
           value={text}
           aria-label="Find"
-          placeholder="Find: / or Ctrl K"
-          title="A key, a customer, an order or a page: a name, a note, an id, a secret or its last four characters."
+          placeholder="Find: /"
+          title="A key, a customer or an order: a name, a note, an id, a secret or its last four characters."
           maxlength={254}
           autocomplete="off"
           spellcheck={false}

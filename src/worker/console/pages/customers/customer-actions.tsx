@@ -15,8 +15,8 @@ import { ask } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
 import type { ConsoleContext } from "../../kit/page.tsx";
 
-/** The names are those of all customers. */
-export type CustomerOnPage = { readonly customer: CustomerView; readonly names: readonly string[] };
+/** The names are those of other customers, as many as are suggested. */
+type CustomerOnPage = { readonly customer: CustomerView; readonly names: readonly string[] };
 
 type Changed = v.InferOutput<typeof updatedCustomer> | v.InferOutput<typeof merged>;
 
@@ -57,8 +57,7 @@ export const CUSTOMER_ACTIONS: Actions<CustomerOnPage, Changed> = {
   },
 };
 
-/** Beyond them, a script asks for what is typed. */
-const SUGGESTED = "200";
+const SUGGESTED = "500";
 
 export async function knownCustomers(c: ConsoleContext): Promise<readonly string[]> {
   const { customers } = await ask(c, customerCalls.list, { limit: SUGGESTED });

@@ -152,7 +152,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       <WhyRefused refused={await refusedOf(c, keys)} />
       <section>
         <h2>Keys</h2>
-        {mayChangeKeys ? <TickForm customer={id}>{table}</TickForm> : table}
+        {mayChangeKeys ? <TickForm>{table}</TickForm> : table}
         <p class="hint">
           The last {DAYS} days. <AsOf c={c} of={usage} />
         </p>

@@ -1,29 +1,22 @@
-/** `/console/find` finds keys, customers, orders and pages by one text, also while somebody types. */
+/** `/console/find` finds keys, customers and orders by one text. */
 import * as v from "valibot";
 import { find } from "../../../admin/find/calls.ts";
 import { type FoundThing, IS_MASKED } from "../../../admin/find/schema.ts";
 import { hasKey, keyIn, parseKey, SECRET_ID_CHARS } from "../../../key/key.ts";
 import { hashKey, MacKeys } from "../../../key/mac.ts";
 import { ownerCodeIn } from "../../../key/owner-code.ts";
-import { foldForSearch } from "../../../text/text.ts";
 import { addressOf, ask, formOf, queryOf } from "../../kit/forms.ts";
-import { type ConsoleContext, docsUrl, FIND, FindForm, page, SECTIONS } from "../../kit/page.tsx";
+import { type ConsoleContext, docsUrl, FIND, FindForm, page } from "../../kit/page.tsx";
 import { customerAddress } from "../../kit/ui.tsx";
 
-/** The script of the field reads the same members. */
-type Found = Omit<FoundThing, "kind" | "id"> & {
-  readonly kind: FoundThing["kind"] | "page";
-  readonly href: string;
-};
+type Found = Omit<FoundThing, "id"> & { readonly href: string };
 
-/** The text may be a secret, so it comes in a body, and no address has it. A script gets what was found. */
+/** The text may be a secret, so it comes in a body, and no address has it. */
 export async function answerFind(c: ConsoleContext): Promise<Response> {
   const { text: typed = "" } = await formOf(c);
   const text = typed.trim();
   const found = await foundBy(c, text);
-  if (c.req.header("Accept") === "application/json") return c.json(found);
-  const things = found.filter(({ kind }) => kind !== "page");
-  const [only, another] = things.length === 0 ? found : things;
+  const [only, another] = found;
   if (only && (!another || isIdOf(only, text))) return c.redirect(only.href, 303);
   return isSecret(text) ? showFound(c, text, []) : c.redirect(addressOf(FIND, { text }), 303);
 }
@@ -82,7 +75,7 @@ async function nothingIs(c: ConsoleContext, text: string): Promise<string> {
     return "This may be the cookie of a session. Whoever has it is signed in: sign out to end the session.";
   return IS_MASKED.test(text)
     ? `No key has a secret that ends in ${text.slice(-4)}. ${WHY_NOT_FOUND}`
-    : "No key, customer, order or page has this text.";
+    : "No key, customer or order has this text.";
 }
 
 /** A text can be the id of one thing and a part of the names of others. */
@@ -97,8 +90,7 @@ async function foundBy(c: ConsoleContext, text: string): Promise<readonly Found[
   if (secret === undefined && hasKey(text)) return [];
   const sought = secret ? (await hashKey(secret)).slice(0, SECRET_ID_CHARS) : text;
   const { found } = await ask(c, find, { text: sought });
-  const things = found.map(({ id, ...thing }) => ({ ...thing, href: ADDRESSES[thing.kind](id) }));
-  return secret ? things : [...things, ...pagesWith(c, text)];
+  return found.map(({ id, ...thing }) => ({ ...thing, href: ADDRESSES[thing.kind](id) }));
 }
 
 const ADDRESSES: Readonly<Record<FoundThing["kind"], (id: string) => string>> = {
@@ -106,17 +98,3 @@ const ADDRESSES: Readonly<Record<FoundThing["kind"], (id: string) => string>> = 
   customer: customerAddress,
   order: (id) => `/console/orders/${id}`,
 };
-
-function pagesWith(c: ConsoleContext, text: string): readonly Found[] {
-  const actions = c.var.mayOnlyRead
-    ? []
-    : ([
-        ["/console/keys/new", "Create key"],
-        ["/console/orders/load", "Load orders"],
-      ] as const);
-  const pages = [...SECTIONS, ["/console/bans", "Bans"], ...actions] as const;
-  const sought = foldForSearch(text);
-  return pages
-    .filter(([, name]) => foldForSearch(name).includes(sought))
-    .map(([href, name]) => ({ kind: "page", name, detail: "", href }) as const);
-}

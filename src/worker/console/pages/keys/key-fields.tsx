@@ -1,7 +1,7 @@
 /** The fields of the forms that create and change a key. */
 
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
-import { LIMITS, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
+import { limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import { RIGHTS } from "../../../admin/says.ts";
 import type { LOCATIONS } from "../../../db/values.ts";
 import { planName } from "../../../text/format.ts";
@@ -32,14 +32,6 @@ export const REGIONS: Readonly<Record<(typeof LOCATIONS)[number], string>> = {
   me: "Middle East",
 };
 
-/** A plan without a limit demands that of the key. A script and the styles say so when the plan is chosen. */
-const OWN_LIMIT_HINT = (
-  <>
-    <span class="if-optional">Empty: the plan's limit.</span>
-    <span class="if-required">The plan has no limit of its own.</span>
-  </>
-);
-
 export type KeyFieldsProps = {
   readonly texts: FormTexts;
   readonly plans: readonly PlanView[];
@@ -58,27 +50,18 @@ export function KeyFields({
   isFocused = false,
   failure,
 }: KeyFieldsProps) {
-  const demands = Object.fromEntries(
-    plans.map((plan) => [plan.id, LIMITS.filter((name) => plan[name] === null)]),
-  );
-  const demanded = demands[failure?.typed.plan ?? texts.plan ?? ""] ?? [];
-  const ownLimit = (name: (typeof LIMITS)[number]) => ({
-    hint: OWN_LIMIT_HINT,
-    // Not `required`: without a script, nothing would take that back when another plan is chosen.
-    attributes: { "aria-required": demanded.includes(name) ? "true" : undefined },
-  });
+  const ownLimit = { hint: "Empty: the plan's limit." };
   const own = {
     customer: { suggestions: customers, hint: "A new name makes a new customer." },
     plan: {
       choices: Object.fromEntries(plans.map((plan) => [plan.id, `${planName(plan.id)} (${limitsOf(plan)})`])),
-      attributes: { "data-demands": JSON.stringify(demands) },
     },
     location: {
       hint: "The place stays as it is at first.",
       choices: { "": "Near the first request", ...REGIONS },
     },
-    requestsPerMinute: ownLimit("requestsPerMinute"),
-    requestsPerDay: ownLimit("requestsPerDay"),
+    requestsPerMinute: ownLimit,
+    requestsPerDay: ownLimit,
     mayCancel: { choices: RIGHTS },
     expiresAt: { hint: "Empty: never." },
   };

@@ -47,22 +47,12 @@ type Made = {
   readonly entry: AuditView | undefined;
 };
 
-/** A form without an action is sent to the address of its page. */
-type TickFormProps = PropsWithChildren<{
-  /** Without a tick, the buttons are for all keys of this customer. */
-  readonly customer?: string;
-  /** Whether other pages of the list have keys, too. */
-  readonly hasMore?: boolean;
-}>;
-
-export function TickForm({ customer, hasMore = false, children }: TickFormProps) {
+/** `hasMore`: other pages of the list have keys, too. A form without an action is sent to the address of its page. */
+export function TickForm({ hasMore = false, children }: PropsWithChildren<{ readonly hasMore?: boolean }>) {
   return (
-    <form method="post" class="ticks" data-noun="key" data-all={customer}>
-      {customer !== undefined && <input type="hidden" name="customer" value={customer} />}
+    <form method="post" class="ticks" data-noun="key">
       <div class="tick-bar row">
-        <span data-ticked="With" data-none={customer === undefined ? undefined : "With all keys"}>
-          With ticked keys{customer !== undefined && ", or all"}
-        </span>
+        <span data-ticked="With">With ticked keys</span>
         <Button name="disable" />
         <Button name="enable" />
         <Button name="revoke" isDangerous />
@@ -119,15 +109,14 @@ export function changeTicked<C extends ConsoleContext>(
     c,
     "several",
     (_, failure) => pageWith(c, { failure }),
-    async ({ change: name = "", plan = "", customer, all, apply }) => {
+    async ({ change: name = "", plan = "", all, apply }) => {
       const several = changeOf(name);
       if (several === undefined) throw invalidRequest("Choose what to change.");
       if (name === "plan" && plan === "") throw invalidRequest("Choose the plan.");
       const ids = all === undefined ? (await receiveForm(c)).getAll("ids") : await findMatching();
-      if (ids.length === 0 && customer === undefined) throw invalidRequest("Tick the keys to change.");
-      const selected = ids.length === 0 ? { customer } : { ids };
+      if (ids.length === 0) throw invalidRequest("Tick the keys to change.");
       const change = name === "plan" ? { change: name, plan } : { change: name };
-      const keys = await runOf(c, several.call, { ...selected, ...change }, apply === undefined);
+      const keys = await runOf(c, several.call, { ids, ...change }, apply === undefined);
       if (apply === undefined) return previewPage(c, several, change, keys);
       const { requestId: batch } = c.var.author;
       const [entry] = (await ask(c, auditCalls.list, { batch, limit: "1" })).audit;
