@@ -249,15 +249,12 @@ async function shipAndDelete({ page, expect }: Day) {
   await submit(page, page.getByRole("button", { name: "Ship ticked orders" }));
   expect(await textOf(page)).toContain("1 order shipped.");
   await search(page, "11");
-  await page.getByLabel("Ship date (UTC)").fill("2026-11-24 09:30");
-  await submit(page, page.getByRole("button", { name: "Change order" }));
+  await act(page, "Change order", (form) => form.getByLabel("Ship date (UTC)").fill("2026-11-24 09:30"));
   const text = await textOf(page);
   expect(text).toContain("is changed: ship date none → 24 Nov 2026, 09:30 UTC.");
   expect(text).toContain("24 Nov 2026, 09:30 UTC");
   await search(page, "13");
-  await page.locator("summary").getByText("Delete order").click();
-  await page.getByLabel("Delete it").check();
-  await submit(page, page.getByRole("button", { name: "Delete order" }));
+  await act(page, "Delete order", (form) => form.getByLabel("Delete it").check());
   expect(await textOf(page)).toContain("mo: order 13 is deleted");
   await goTo(page, "Orders");
   await page.getByRole("search").getByLabel("Status").selectOption("shipped");
@@ -268,9 +265,9 @@ async function shipAndDelete({ page, expect }: Day) {
 async function changePlan({ page, service, expect }: Day) {
   await goTo(page, "Plans");
   await submit(page, page.getByRole("link", { name: "Change Pro" }));
-  const pro = page.getByRole("form", { name: "Plan Pro" });
+  const pro = page.getByRole("region", { name: "Change Pro" });
   await pro.getByLabel("Per minute").fill("320");
-  await submit(page, pro.getByRole("button", { name: "Preview the change" }));
+  await submit(page, pro.getByRole("button", { name: "Preview" }));
   expect(await textOf(page)).toContain("Requests per minute: 300 → 320, for 1 of 1 key of the plan Pro");
   await submit(page, page.getByRole("region", { name: "Preview" }).getByRole("button"));
   expect(await textOf(page)).toContain("Pro is changed: requests per minute 300 → 320.");

@@ -81,7 +81,7 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
 
   it("order or plan: likewise", async ({ expect }) => {
     await service.admin("PUT", "/orders", [{ id: 501, status: "pending", quantity: 1 }]);
-    const { page } = await signInTo(browser, service, "/console/orders/501");
+    const { page } = await signInTo(browser, service, "/console/orders/501/edit");
     await page.getByLabel("Status", { exact: true }).selectOption("processing");
     await service.admin("PATCH", "/orders/501", { quantity: 9 });
     const change = page.getByRole("button", { name: "Change order" });
@@ -97,11 +97,11 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
       quantity: 9,
     });
 
-    await page.goto(new URL("/console/plans/business", service.url).href);
-    const plan = page.getByRole("form", { name: "Plan Business" });
+    await page.goto(new URL("/console/plans/business/edit", service.url).href);
+    const plan = page.getByRole("region", { name: "Change Business" });
     await plan.getByLabel("Per minute").fill("1500");
     await service.admin("PATCH", "/plans/business", { requestsPerDay: 200_000 });
-    const preview = plan.getByRole("button", { name: "Preview the change" });
+    const preview = plan.getByRole("button", { name: "Preview" });
     expect(await submit(page, preview)).toBe(412);
     expect(await apply(page, mine)).toBe(200);
     expect((await service.admin("GET", "/plans")).body.plans).toContainEqual(
@@ -339,7 +339,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     "cancelled orders": "/console/orders/cancelled",
     load: "/console/orders/load",
     plans: "/console/plans",
-    plan: "/console/plans/pro",
+    plan: "/console/plans/pro/edit",
     audit: "/console/audit",
     alerts: "/console/alerts",
   };

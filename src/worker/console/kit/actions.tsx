@@ -1,15 +1,16 @@
 /** What an operator can do to an object: each action has a form and a call, and an address below the object's page. */
-import type { Context } from "hono";
+import type { Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import type { Call } from "../../admin/call.ts";
+import { requireWriter } from "../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../context.ts";
 import type { ObjectSchema } from "../../text/check-schema.ts";
-import { answerForm, type Failure, FailureNotice, FormButtons } from "./failure.tsx";
+import { answerForm, type Failure, FailureNotice } from "./failure.tsx";
 import { sendForm } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
 import { type Preview, PreviewPanel, previewOf } from "./preview.tsx";
-import { Basis } from "./ui.tsx";
+import { Basis, LinkButton, Submit } from "./ui.tsx";
 
 export type Action<Shown, Given = unknown> = {
   readonly call: Call<ObjectSchema, ObjectSchema, v.GenericSchema, Given>;
@@ -49,19 +50,32 @@ export function titleOf<Shown>(shown: Shown, { title }: Pick<Action<Shown>, "tit
   return typeof title === "string" ? title : title(shown);
 }
 
-/** Sends the form of an action at `/:id/name`, or shows what it would do. `done` answers after the change. */
-export function sendAction<C extends Context<AppEnv, "/:id/:action?">, Shown, Given>(
-  c: C,
-  name: string,
-  { call, sends }: Action<Shown, Given>,
-  again: (c: C, failure: Failure) => Promise<Response>,
-  done: (made: Given) => Response | Promise<Response>,
-): Promise<Response> {
-  return answerForm(c, name, again, async (typed) => {
-    const sent = sends === undefined ? typed : { version: typed.version ?? "", ...sends };
-    const named = { id: c.req.param("id"), partId: typed.secret ?? "" };
-    return (await previewOf(c, call, sent, named)) ?? done(await sendForm(c, call, sent, named));
+type ActionContext = Context<AppEnv, "/:id/:action?">;
+
+/**
+ * Adds the page of an object at `/:id`. A GET of `/:id/name` shows it with the form of an action, and a POST shows
+ * what the action would do, or makes the change. `done` answers after the change.
+ */
+export function addActionPages<Shown, Given>(
+  pages: Hono<AppEnv>,
+  actions: Actions<Shown, Given>,
+  show: (c: ActionContext, failure?: Failure) => Promise<Response>,
+  done: (c: ActionContext, name: string, made: Given) => Response | Promise<Response>,
+): void {
+  pages.get("/:id", (c) => show(c));
+  pages.get("/:id/:action", (c) => {
+    requireWriter(c.var);
+    return show(c);
   });
+  for (const [name, { call, sends }] of Object.entries(actions)) {
+    pages.post(`/:id/${name}`, (c: ActionContext) =>
+      answerForm(c, name, show, async (typed) => {
+        const sent = sends === undefined ? typed : { version: typed.version ?? "", ...sends };
+        const named = { id: c.req.param("id"), partId: typed.secret ?? "" };
+        return (await previewOf(c, call, sent, named)) ?? done(c, name, await sendForm(c, call, sent, named));
+      }),
+    );
+  }
 }
 
 type Props<Shown> = { readonly of: Offered<Shown>; readonly open: string | undefined };
@@ -94,6 +108,8 @@ export function ActionForm<Shown>({ of, open, failure }: FormProps<Shown>) {
   const { preview, problems = [] } = failure ?? {};
   const address = `${back}/${name}`;
   const isDangerous = action.isDangerous;
+  // A form without fields does the same after a conflict.
+  const isConflict = failure?.status === 412 && action.texts !== undefined;
   // A wrong field and the preview take the focus.
   const isFirst = preview === undefined && problems.every(({ member }) => member === null);
   const form = (
@@ -103,14 +119,12 @@ export function ActionForm<Shown>({ of, open, failure }: FormProps<Shown>) {
       <form method="post" action={address}>
         <Basis version={version} texts={action.sendsChanges ? texts : {}} />
         {action.form(shown, texts, failure)}
-        <FormButtons
-          failure={failure}
-          tone={isDangerous ? "danger" : "primary"}
-          back={back}
-          hasFields={action.texts !== undefined}
-        >
-          {action.does && !action.asksSometimes ? "Preview" : title}
-        </FormButtons>
+        <div class="row">
+          <Submit tone={preview ? "" : isDangerous ? "danger" : "primary"}>
+            {isConflict ? "Use mine" : action.does ? "Preview" : title}
+          </Submit>
+          <LinkButton href={back}>{isConflict ? "Keep theirs" : "Cancel"}</LinkButton>
+        </div>
       </form>
     </section>
   );

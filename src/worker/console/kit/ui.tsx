@@ -2,7 +2,7 @@
 import type { Child, PropsWithChildren } from "hono/jsx";
 import type { ShownCustomer } from "../../admin/http/answer-schemas.ts";
 import { formatDay, formatNumber, formatRelative, formatTime } from "../../text/format.ts";
-import { isDate, nowSeconds, rfc3339 } from "../../text/time.ts";
+import { isDate } from "../../text/time.ts";
 import { WAS } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
 
@@ -273,12 +273,11 @@ type BasisProps = {
   readonly texts?: FormTexts | undefined;
 };
 
-/** Hidden fields: the version of the object, when it was read, and the texts that the fields showed at first. */
+/** Hidden fields: the version of the object, and the texts that the fields showed at first. */
 export function Basis({ version, texts = {} }: BasisProps) {
   return (
     <>
       <input type="hidden" name="version" value={String(version)} />
-      <input type="hidden" name="seen" value={rfc3339(nowSeconds())} />
       {Object.entries(texts).map(([name, text]) => (
         <input type="hidden" name={WAS + name} value={text} />
       ))}

@@ -11,13 +11,12 @@ import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { inputOf } from "../../../admin/serve.ts";
-import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
-import { ActionForm, ActionLinks, offeredOf, sendAction } from "../../kit/actions.tsx";
+import { ActionForm, ActionLinks, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
 import { addressOf, ask, doneAddress, isDone } from "../../kit/forms.ts";
@@ -53,28 +52,19 @@ const REFUSED_KEYS_SHOWN = 3;
 
 type CustomerContext = Context<AppEnv, "/:id/:action?">;
 
-export const customerPages = new Hono<AppEnv>()
-  .get("/:id", (c) => showCustomer(c))
-  .post("/:id", (c: CustomerContext) => changeTicked(c, showCustomer))
-  .get("/:id/:action", (c) => {
-    requireWriter(c.var);
-    return showCustomer(c);
-  });
+export const customerPages = new Hono<AppEnv>().post("/:id", (c: CustomerContext) =>
+  changeTicked(c, showCustomer),
+);
 
-for (const [name, action] of Object.entries(CUSTOMER_ACTIONS)) {
-  customerPages.post(`/:id/${name}`, (c: CustomerContext) =>
-    sendAction(
-      c,
-      name,
-      action,
-      (_, failure) => showCustomer(c, { failure }),
-      (made) => {
-        const left = "into" in made ? made.into : made; // a merge answers with the customer that is left
-        return c.redirect(doneAddress(customerAddress(left.id), name, left), 303);
-      },
-    ),
-  );
-}
+addActionPages(
+  customerPages,
+  CUSTOMER_ACTIONS,
+  (c, failure) => showCustomer(c, { ...(failure && { failure }) }),
+  (c, name, made) => {
+    const left = "into" in made ? made.into : made; // a merge answers with the customer that is left
+    return c.redirect(doneAddress(customerAddress(left.id), name, left), 303);
+  },
+);
 
 async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
   const found = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));

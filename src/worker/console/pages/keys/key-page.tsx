@@ -12,11 +12,10 @@ import { planCalls } from "../../../admin/plans/calls.ts";
 import type { LimitName } from "../../../admin/plans/schema.ts";
 import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
 import { inputOf } from "../../../admin/serve.ts";
-import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { RefusedMinuteView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
-import { ActionForm, ActionLinks, sendAction } from "../../kit/actions.tsx";
+import { ActionForm, ActionLinks, addActionPages } from "../../kit/actions.tsx";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
 import type { Failure } from "../../kit/failure.tsx";
@@ -57,23 +56,14 @@ const MINUTES_SHOWN_AT_MOST = 500;
 
 type KeyContext = Context<AppEnv, "/:id/:action?">;
 
-export const keyPages = new Hono<AppEnv>()
-  .get("/:id", (c) => showKey(c))
-  .get("/:id/:action", (c) => {
-    requireWriter(c.var);
-    return showKey(c);
-  });
+export const keyPages = new Hono<AppEnv>();
 
-for (const [name, action] of Object.entries(ACTIONS)) {
-  keyPages.post(`/:id/${name}`, (c: KeyContext) =>
-    sendAction(c, name, action, showKey, (made) => {
-      const isNew = made.customerCreated ? { customer: "new" } : {};
-      const address = doneAddress(addressOfKey(c.req.param("id")), name, made, isNew);
-      if (!hasSecret(made)) return c.redirect(address, 303);
-      return secretPage(c, { title: "Secret rotated", made, oldSecretsEnd: lastEndOf(made.secrets) });
-    }),
-  );
-}
+addActionPages(keyPages, ACTIONS, showKey, (c, name, made) => {
+  const isNew = made.customerCreated ? { customer: "new" } : {};
+  const address = doneAddress(addressOfKey(c.req.param("id")), name, made, isNew);
+  if (!hasSecret(made)) return c.redirect(address, 303);
+  return secretPage(c, { title: "Secret rotated", made, oldSecretsEnd: lastEndOf(made.secrets) });
+});
 
 function hasSecret(made: ChangedKey): made is v.InferOutput<typeof rotatedKey> {
   return "key" in made;

@@ -1,56 +1,71 @@
 /** `/console/plans` lists the plans. A plan's own address has the form that changes its limits, too. */
 import { Hono } from "hono";
+import type * as v from "valibot";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
-import { alertsAt, LIMITS, limitsInWords, type PlanView, planUpdate } from "../../../admin/plans/schema.ts";
+import {
+  alertsAt,
+  LIMITS,
+  limitsInWords,
+  type PlanView,
+  planUpdate,
+  type updatedPlan,
+} from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
-import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import { notFound } from "../../../platform/errors.ts";
 import { formatDay, formatNumber, planName } from "../../../text/format.ts";
+import { ActionForm, type Actions, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { Done } from "../../kit/done.tsx";
-import { answerForm, type Failure, FailureNotice, FormButtons } from "../../kit/failure.tsx";
+import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import { addressOf, doneAddress, effectIn, isDone, sendForm } from "../../kit/forms.ts";
+import { addressOf, doneAddress, effectIn, isDone } from "../../kit/forms.ts";
 import { labelOf } from "../../kit/labels.ts";
 import { textsOf } from "../../kit/members.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { PreviewPanel, previewOf } from "../../kit/preview.tsx";
-import { Basis, type Column, NONE, ShownCount, Table } from "../../kit/ui.tsx";
+import { type Column, NONE, ShownCount, Table } from "../../kit/ui.tsx";
 
-export const planPages = new Hono<AppEnv>()
-  .get("/", (c) => plansPage(c))
-  .get("/:id", (c) => {
-    requireWriter(c.var);
-    return plansPage(c);
-  })
+const PATH = "/console/plans";
 
-  .post("/:id", (c) => {
-    const id = c.req.param("id");
-    return answerForm(c, id, plansPage, async (typed) => {
-      const preview = await previewOf(c, planCalls.update, typed, { id });
-      if (preview) return preview;
-      const plan = await sendForm(c, planCalls.update, typed, { id });
-      return c.redirect(doneAddress("/console/plans", id, plan), 303);
-    });
-  });
+const PLAN_ACTIONS: Actions<PlanView, v.InferOutput<typeof updatedPlan>> = {
+  edit: {
+    call: planCalls.update,
+    title: ({ id }) => `Change ${planName(id)}`,
+    texts: (plan) => textsOf(planUpdate, plan),
+    sendsChanges: true,
+    form: (_, texts, failure) => (
+      <Fields
+        schema={planUpdate}
+        names={[LIMITS, "alertPercents"]}
+        own={{ alertPercents: { hint: "As in 80, 100. Empty: none." } }}
+        texts={texts}
+        failure={failure}
+      />
+    ),
+    does: ({ body }, { id }) => `Set ${limitsInWords(body) || "alerts"} for ${planName(id)}`,
+  },
+};
+
+export const planPages = new Hono<AppEnv>().get("/", (c) => plansPage(c));
+
+addActionPages(planPages, PLAN_ACTIONS, plansPage, (c, name, plan) =>
+  c.redirect(doneAddress(`${PATH}/${plan.id}`, name, plan), 303),
+);
 
 async function plansPage(c: ConsoleContext, failure?: Failure) {
   const { plans } = await planCalls.list.run(inputOf(c, {}));
   const id = c.req.param("id");
-  const open = plans.find((plan) => plan.id === id);
-  if (id !== undefined && open === undefined) throw notFound("No plan has this id.");
-  const changed = plans.find((plan) => isDone(c, plan.id, plan));
-  const query = { object: changed?.id, limit: 1 };
-  const { audit } = changed ? await auditCalls.list.run(inputOf(c, { query })) : { audit: [] };
+  const shown = plans.find((plan) => plan.id === id);
+  if (id !== undefined && shown === undefined) throw notFound("No plan has this id.");
+  const { audit } = await auditCalls.list.run(inputOf(c, { query: { object: id, limit: 1 } }));
   return page(
     c,
     { title: "Plans", status: failure?.status ?? 200 },
     <>
-      {changed && (
+      {shown && isDone(c, "edit", shown) && (
         <Done
-          subject={`Plan ${planName(changed.id)}`}
-          version={changed.version}
+          subject={`Plan ${planName(shown.id)}`}
+          version={shown.version}
           entries={audit}
           effective={effectIn(c)}
           mayUndo={!c.var.mayOnlyRead}
@@ -62,7 +77,16 @@ async function plansPage(c: ConsoleContext, failure?: Failure) {
         <a href={docsUrl("operate.md#plans")}>More about plans</a>
       </p>
       <Table caption="Plans" columns={columnsFor(c)} rows={plans} empty="There is no plan." />
-      {open && <PlanForm plan={open} failure={failure} />}
+      {shown && (
+        <ActionForm
+          of={{
+            ...{ shown, actions: offeredOf(PLAN_ACTIONS, shown) },
+            ...{ address: `${PATH}/${shown.id}`, version: shown.version },
+          }}
+          open={failure?.action ?? c.req.param("action")}
+          failure={failure}
+        />
+      )}
     </>,
   );
 }
@@ -74,7 +98,7 @@ function columnsFor(c: ConsoleContext): readonly Column<PlanView>[] {
     cell: ({ [name]: limit }: PlanView) => (limit === null ? "of each key" : formatNumber(limit)),
   }));
   const change = ({ id }: PlanView) => (
-    <a href={`/console/plans/${id}`}>
+    <a href={`${PATH}/${id}/edit`}>
       Change <span class="sr-only">{planName(id)}</span>
     </a>
   );
@@ -102,43 +126,4 @@ function columnsFor(c: ConsoleContext): readonly Column<PlanView>[] {
     },
     ...(c.var.mayOnlyRead ? [] : [{ name: "Action", isClear: true, cell: change }]),
   ];
-}
-
-const OWN = { alertPercents: { hint: "As in 80, 100. Empty: none." } };
-
-function PlanForm({ plan, failure }: { readonly plan: PlanView; readonly failure: Failure | undefined }) {
-  const { id, version } = plan;
-  const shown = textsOf(planUpdate, plan);
-  const action = `/console/plans/${id}`;
-  return (
-    <div class={failure?.preview && "columns"}>
-      <form method="post" action={action} class="panel" aria-label={`Plan ${planName(id)}`}>
-        <div class="section-head">
-          <h2>Change {planName(id)}</h2>
-        </div>
-        <FailureNotice failure={failure} />
-        <Basis version={version} texts={shown} />
-        <Fields
-          schema={planUpdate}
-          form={id}
-          names={[LIMITS, "alertPercents"]}
-          own={OWN}
-          texts={shown}
-          failure={failure}
-          isFocused={failure === undefined}
-        />
-        <FormButtons failure={failure} tone="primary" back="/console/plans">
-          Preview the change
-        </FormButtons>
-      </form>
-      {failure?.preview && (
-        <PreviewPanel
-          preview={failure.preview}
-          action={action}
-          button={`Set ${limitsInWords(failure.preview.body) || "alerts"} for ${planName(id)}`}
-          back="/console/plans"
-        />
-      )}
-    </div>
-  );
 }
