@@ -21,7 +21,7 @@ const PAGES = [
   ...["/console", "/console?range=24h", "/console?range=30d"],
   ...["/console/keys", "/console/keys?sort=used&direction=desc", "/console/keys?search=customer+17"],
   ...["/console/customers", "/console/customers/cus_17", "/console/usage", "/console/usage?by=hour"],
-  ...["/console/bans", "/console/orders", "/console/plans", "/console/audit", "/console/alerts"],
+  ...["/console/orders", "/console/plans", "/console/audit", "/console/alerts"],
   ...["key", "plan", "day"].map((by) => usage({ by, from: "29d" })),
   ...[usage({ sort: "percent" }), "/admin/customers?sort=near&from=6d", "/admin/keys"],
 ];

@@ -1,10 +1,7 @@
-/** Parses arguments, asks questions, and reads a secret. A parser throws commander's error for wrong usage. */
-import { createHash } from "node:crypto";
+/** Parses arguments, and asks questions. A parser throws commander's error for wrong usage. */
 import { createInterface } from "node:readline";
 import { InvalidArgumentError } from "commander";
-import { keyIn, SECRET_ID_CHARS } from "../worker/key/key.ts";
-import { decodeByMark } from "../worker/text/text.ts";
-import { CliError, type CliIo, readBytes } from "./io.ts";
+import { CliError, type CliIo } from "./io.ts";
 
 const UNIT_SECONDS = { d: 86_400, h: 3_600, m: 60, s: 1 };
 
@@ -58,21 +55,4 @@ async function readLine({ stdin }: CliIo): Promise<string> {
   } finally {
     stdin.destroy(); // a terminal that is only paused keeps the process running
   }
-}
-
-/** Returns the id of the secret on standard input, and keeps the secret here. */
-export async function readSecretId(io: CliIo): Promise<string> {
-  const secret = keyIn(await readInput(io));
-  if (secret !== undefined)
-    return createHash("sha256").update(secret).digest("hex").slice(0, SECRET_ID_CHARS);
-  throw new CliError("Standard input has no secret. `find` also takes a text, as the end of a secret.", {
-    exitCode: 2,
-  });
-}
-
-/** A file may have a BOM, and be UTF-16, as PowerShell 5 writes it. */
-async function readInput(io: CliIo): Promise<string> {
-  if (!io.isInteractive) return decodeByMark(Buffer.concat(await Array.fromAsync(readBytes(io, "-"))));
-  io.stderr.write("The secret, which stays on this machine: ");
-  return readLine(io);
 }

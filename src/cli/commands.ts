@@ -4,15 +4,7 @@ import { type Command, Option } from "commander";
 import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
 import { saysOfEnding } from "../worker/admin/says.ts";
 import { send } from "./api.ts";
-import {
-  confirm,
-  durationOf,
-  parseCount,
-  parseWholeNumber,
-  readSecretId,
-  requireTerminal,
-  seconds,
-} from "./arguments.ts";
+import { confirm, durationOf, parseCount, parseWholeNumber, requireTerminal, seconds } from "./arguments.ts";
 import { type DocumentedCall, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
@@ -43,22 +35,6 @@ const LINES: Readonly<Record<string, string>> = {
 /** Two commands read files, one call is for them, and these are for programs and for *Overview*. */
 const NOT_FOR_PEOPLE = ["metrics.show", "reference.show", "usage.near"];
 export const BY_HAND = ["orders.load", "orders.ship", ...NOT_FOR_PEOPLE];
-type Short = { words: string; of: string; does: string; fixed?: object; argument?: string; reads?: string };
-/**
- * Short commands for what is frequent. `argument` is a member that the command takes without an option, and `reads`
- * one that is the id of the secret on standard input.
- */
-const SHORT: readonly Short[] = [
-  { words: "keys disable", of: "keys.update", does: "Disable a key", fixed: { disabled: true } },
-  { words: "keys enable", of: "keys.update", does: "Enable a key again", fixed: { disabled: false } },
-  {
-    words: "find",
-    of: "find",
-    does: "Find things by a text, or the key of the secret on standard input. The secret is not sent.",
-    reads: "text",
-  },
-  { words: "orders set-status", of: "orders.update", does: "Set an order's status", argument: "status" },
-];
 const FLAGS: Readonly<Record<string, string>> = {
   expiringBefore: "--expiring-within",
   from: "--since",
@@ -77,7 +53,6 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   order: "5",
   plan: "pro",
   secret: "5e9d1f0a7b3c2d48",
-  status: "processing",
   text: '"Pet Shop"',
 };
 /** What finds the ids of objects that people call by other names, too. */
@@ -94,22 +69,15 @@ type Form = {
   /** The arguments: `key` and `secret` of `/keys/{id}/secrets/{secretId}`, and what the query must have. */
   readonly names: readonly string[];
   readonly members: readonly Member[];
-  readonly fixed: object;
   /** The arguments are any number of keys, the `ids` of the body. */
   readonly takesKeys: boolean;
-  /** The member that is the id of the secret on standard input. */
-  readonly reads?: string | undefined;
 };
 type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true; readonly dryRun?: true };
 
 export function addCallCommands(program: Command, session: Connection): void {
   const { nouns, calls } = readReference();
   const forms = calls.map(wayOf).filter(({ call }) => !BY_HAND.includes(call.id));
-  const short = SHORT.flatMap((each) => {
-    const call = calls.find(({ id }) => id === each.of);
-    return call ? [shortOf(wayOf({ ...call, does: each.does }), each)] : [];
-  });
-  for (const [words, ofWords] of Map.groupBy([...forms, ...short], (form) => form.words)) {
+  for (const [words, ofWords] of Map.groupBy(forms, (form) => form.words)) {
     const [noun = "", verb] = words.split(" ");
     const parent = verb === undefined ? program : groupOf(program, noun, nouns.get(noun));
     // The help shows the sentence of the first form: `usage` is for all keys, and `usage <key>` for one key.
@@ -130,15 +98,7 @@ export function wayOf(call: DocumentedCall): Form {
   const takesKeys = call.body.some(({ name }) => name === "ids");
   const options = ownOf(call, call.query).filter(({ isRequired }) => !isRequired);
   const members = [...options, ...call.body.filter(({ name }) => name !== "ids")];
-  return { call, words, flag, names, members, fixed: {}, takesKeys };
-}
-
-/** A short command with a fixed body has no options. With an argument, only the call's switches stay. */
-function shortOf(form: Form, { words, fixed = {}, argument, reads }: Short): Form {
-  if (reads !== undefined) return { ...form, words, reads, names: [] };
-  if (argument === undefined) return { ...form, words, fixed, members: [] };
-  const members = form.members.filter(({ byDefault }) => byDefault === false);
-  return { ...form, words, names: [...form.names, argument], members };
+  return { call, words, flag, names, members, takesKeys };
 }
 
 function addForms(parent: Command, session: Connection, verb: string, forms: readonly Form[]): void {
@@ -229,7 +189,7 @@ function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function exampleOf({ call, words, flag, names, members, takesKeys, reads }: Form): string {
+function exampleOf({ call, words, flag, names, members, takesKeys }: Form): string {
   const options = members.flatMap(({ name }) => {
     const value = call.example?.[name];
     if (value === undefined) return [];
@@ -237,8 +197,7 @@ function exampleOf({ call, words, flag, names, members, takesKeys, reads }: Form
     return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
   });
   const args = takesKeys ? ['--customer "Pet Shop"'] : names.map((name) => EXAMPLES[name]);
-  const more = reads ? "< secret.txt" : LISTS[call.id]?.example;
-  return [words, ...args, flag && `--${flag}`, ...options, more].filter(Boolean).join(" ");
+  return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
 }
 
 /** Returns the form that the arguments choose. Options of the other forms are refused. */
@@ -276,14 +235,11 @@ function usageOf({ words, names, flag, takesKeys }: Form): string {
 type Said = { readonly says: string };
 
 async function run(session: Connection, command: Command, form: Form): Promise<void> {
-  const { call, names, fixed } = form;
+  const { call, names } = form;
   if (form.takesKeys) return runForKeys(session, command, call);
   const options = command.opts<Options>();
   const args = names.map((name, i): [string, string] => [name, command.args[i] ?? ""]);
-  if (form.reads) args.push([form.reads, await readSecretId(session.io)]);
-  const [, ...others] = args;
-  const given = { ...options, ...Object.fromEntries(others) };
-  const body = { ...(await valuesOf(session, call.body, given)), ...fixed };
+  const body = await valuesOf(session, call.body, options);
   const asks = options.yes || isHarmless(call, body) ? undefined : call.asks;
   if (asks) requireTerminal(session.io);
   const ids = await Promise.all(args.map(([name, text]) => IDS[name]?.(session, text) ?? text));

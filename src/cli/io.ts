@@ -46,7 +46,7 @@ export class CliError extends Error {
 const STDIN = ["-", "/dev/stdin", "/dev/fd/0"];
 
 /** Reads the bytes of a file. `-` is standard input. Throws a `CliError` if the file cannot be read. */
-export async function* readBytes({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
+async function* readBytes({ stdin }: CliIo, file: string): AsyncGenerator<Uint8Array, void> {
   try {
     yield* STDIN.includes(file) ? stdin : createReadStream(file);
   } catch (thrown) {

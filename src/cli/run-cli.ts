@@ -84,6 +84,6 @@ function refuseSecrets(argv: readonly string[], { env }: CliIo): void {
   const token = env.ADMIN_TOKEN?.trim() ?? "";
   const hasToken = (text: string) => token.length >= MIN_TOKEN_CHARS && text.includes(token);
   if (!argv.some((text) => hasKey(text) || hasToken(text))) return;
-  const advice = "`find` reads a secret from standard input; the admin token is read from ADMIN_TOKEN.";
+  const advice = "*Find* of the console takes a secret; the admin token is read from ADMIN_TOKEN.";
   throw new CliError(`A secret must not be an argument, and was not sent: ${advice}`, { exitCode: 2 });
 }

@@ -332,8 +332,6 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     "a form of a customer": `/console/customers/${encodeURIComponent(LONG_NAME)}/merge`,
     usage: "/console/usage?customer=&from=",
     "usage by hour": "/console/usage?by=hour",
-    bans: "/console/bans",
-    "past bans": "/console/bans?state=past",
     orders: "/console/orders",
     order: "/console/orders/1",
     "cancelled orders": "/console/orders/cancelled",

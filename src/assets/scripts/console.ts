@@ -100,15 +100,14 @@ function addLocalTimes(): void {
   }
 }
 
-/** `/` leads to the field that finds, or to its page where a narrow window hides the field. */
+/** `/` leads to the field that finds. */
 function findBySlash(event: KeyboardEvent): void {
   const isTyping = event.target instanceof Element && event.target.matches("input, select, textarea");
-  const field = document.querySelector<HTMLInputElement>(".find input");
-  // The page of an owner, and the form for signing in, have no such field.
-  if (event.key !== "/" || isTyping || !field) return;
+  // The page of an owner, and the form for signing in, have no such link.
+  const link = document.querySelector<HTMLElement>('.bar [href="/console/find"]');
+  if (event.key !== "/" || isTyping || !link) return;
   event.preventDefault();
-  if (field.checkVisibility()) field.select();
-  else location.assign("/console/find");
+  link.click();
 }
 
 showWhereOneIs();

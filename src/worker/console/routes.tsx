@@ -11,7 +11,6 @@ import { keepPrivate, limitForms } from "./kit/headers.ts";
 import { alertReceiver } from "./kit/receiver.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
-import { banPages } from "./pages/bans/page.tsx";
 import { customerPages } from "./pages/customers/customer-page.tsx";
 import { linkPages } from "./pages/customers/links-page.tsx";
 import { customerListPages } from "./pages/customers/list-page.tsx";
@@ -57,7 +56,6 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/customers", linkPages)
   .route("/customers", customerPages)
   .route("/usage", usagePages)
-  .route("/bans", banPages)
   .route("/orders", orderListPages)
   .route("/orders", loadPages)
   .route("/orders", orderPages)

@@ -1,5 +1,4 @@
 /** Commands: the requests that they send, and what they print of the answers. */
-import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import fc from "fast-check";
@@ -35,7 +34,10 @@ const KEY = {
   admittedToday: 40,
   version: 1,
   secrets: [
-    { id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
+    {
+      ...{ id: "0123456789abcdef", hint: "sok_eg…yhjA", createdAt: "2026-11-01T00:00:00Z", expiresAt: null },
+      lastUsedAt: "2026-11-20T08:05:00Z",
+    },
   ],
 };
 const OTHER_ID = "key_1AAAAAAAAAAA";
@@ -57,6 +59,7 @@ const ENTRY = { at: "2026", actor: "ada", call: "keys.update" };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",
   to: "2026-11-20T11:00:00Z",
+  completeFrom: "2026-11-20T00:00:00Z",
   asOf: "2026-11-20T10:00:00Z",
   unreachable: [],
   total: { keyCount: 1, ...FIGURES },
@@ -70,12 +73,13 @@ const CHANGES: readonly [string, string, object | undefined, object?, string?][]
     { ...KEY, key: SECRET },
     `\n\nThe key, shown only now:\n\n  ${SECRET}`,
   ],
-  [`keys disable ${ID}`, `PATCH /admin/keys/${ID}`, { disabled: true }],
+  [`keys update ${ID} --disabled true`, `PATCH /admin/keys/${ID}`, { disabled: true }],
+  [`keys disable ${ID}`, "POST /admin/keys/disable", { ids: [ID] }],
   [`keys disable ${ID} ${OTHER_ID}`, "POST /admin/keys/disable", { ids: [ID, OTHER_ID] }],
   [`keys rotate ${ID} --grace 24h`, `POST /admin/keys/${ID}/rotate`, { graceSeconds: 86_400 }],
   ["keys refresh --all", "POST /admin/keys/refresh", undefined],
   [
-    "orders set-status -5 pending --allow-backwards",
+    "orders update -5 --status pending --allow-backwards",
     "PATCH /admin/orders/-5",
     { status: "pending", allowBackwards: true },
   ],
@@ -223,7 +227,7 @@ describe("a command that changes something", () => {
   it("sends the version that --if-version expects, and the name of the operator", async ({ expect }) => {
     const message = "It was changed meanwhile.";
     const answer = refusal(412, "changed_meanwhile", message);
-    const { code, err } = await runLine(`keys disable ${ID} --if-version 7`, answer);
+    const { code, err } = await runLine(`keys update ${ID} --note n --if-version 7`, answer);
     expect([code, err]).toEqual([1, `error: ${message}\n`]);
     expect(sent[0]?.headers.get("If-Match")).toBe('"7"');
     expect(sent[0]?.headers.get("X-Operator")).toMatch(/^UTF-8''[\w.%-]+$/);
@@ -561,36 +565,6 @@ describe("orders ship", () => {
   });
 });
 
-describe("find", () => {
-  const line = `GET /admin/find?text=${createHash("sha256").update(SECRET).digest("hex").slice(0, 16)}`;
-
-  it("sends a text as it is, and of the secret on standard input only the id", async ({ expect }) => {
-    const found = [{ kind: "key", id: ID, name: "Paws", detail: "Pro, active" }];
-    expect(await run(["find", "Paws & Co"], [{ found }])).toMatchObject({ code: 0 });
-    const input = `Authorization: Bearer ${SECRET}\n`;
-    const { code, out } = await run(["find"], [{ found }], { input });
-    expect([code, out]).toEqual([0, expect.stringContaining(ID)]);
-    expect(sent).toMatchObject([{ line: "GET /admin/find?text=Paws+%26+Co" }, { line }]);
-  });
-
-  it.for([
-    ["UTF-8", "utf8"],
-    ["UTF-16", "utf16le"],
-  ] as const)("reads a file of %s that begins with a BOM", async ([, encoding], { expect }) => {
-    const input = Buffer.from(`\uFEFF${SECRET}\r\n`, encoding);
-    await run(["find"], [{ found: [] }], { input });
-    await run(["find"], [{ found: [] }], {
-      input: Buffer.from(input).subarray(encoding === "utf8" ? 0 : 2),
-    });
-    expect(sent).toMatchObject([{ line }, { line }]);
-  });
-
-  it("refuses an input without a secret", async ({ expect }) => {
-    expect(await run(["find"], [], { input: "mistyped\n" })).toMatchObject({ code: 2, out: "" });
-    expect(sent).toEqual([]);
-  });
-});
-
 describe("completion", () => {
   const completed = async (...line: string[]) => {
     const print = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -629,7 +603,7 @@ describe("a dangerous command", () => {
     [
       `keys rotate ${ID}`,
       KEY,
-      /^Requests with sok_eg…yhjA are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
+      /^Requests with sok_eg…yhjA \(last used .* ago\) are a 401 from now on\.\nThe current secrets of the key stop working at once\./m,
     ],
     [
       `keys end-secret ${ID} 0123456789abcdef`,
@@ -637,7 +611,7 @@ describe("a dangerous command", () => {
         ...KEY,
         secrets: [...KEY.secrets, { ...KEY.secrets[0], id: "1", expiresAt: "2999-01-01T00:00:00Z" }],
       },
-      /^Requests with sok_eg…yhjA are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
+      /^Requests with sok_eg…yhjA .* are.*\nNo secret without an end is left: .* from 1 Jan 2999, 00:00 UTC on\.\nThe secret stops/m,
     ],
     ["plans set pro --per-day 5", plan, /^pro +1 +3\nEach key of the plan that has no limits/m],
     ["orders delete 5", ORDER, /^9223372036854775807 .*\nThe store loses the order\./m],

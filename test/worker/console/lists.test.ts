@@ -38,7 +38,6 @@ describe("the pages of lists", () => {
       "usage?by=hour",
       "customers?",
       "keys?limit=500",
-      "bans?state=past",
       "audit?to=0h",
       "orders?direction=desc",
       "orders/cancelled?limit=500",
@@ -68,37 +67,23 @@ describe("the pages of lists", () => {
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
   });
 
-  it.for([
-    ["bans", ["live", "past", "all"], "Lift", [1, 0, 1]],
-    ["alerts", ["all", "pending", "failing", "delivered", "failed"], "Send again", [2, 1, 0, 1, 0]],
-  ] as const)(
-    "have a tab for each state, and only the actions that a row can take: %s",
-    async ([path, states, action, counts], { expect }) => {
-      const { id } = await createKey();
-      const at = NOW / 1000;
-      const insert = (table: string, ...rows: string[]) =>
-        env.DB.exec(`delete from ${table}; insert into ${table} values ${rows.join(", ")}`);
-      await insert(
-        "bans",
-        `('b1', '${id}', 'operator', 'leaked', 0, ${at - 60}, ${at + 60}, null, null, null)`,
-        `('b2', '${id}', 'strikes', null, 20, ${at - 90}, ${at - 60}, null, null, null)`,
-        `('b3', '${id}', 'strikes', null, 20, ${at - 90}, ${at + 90}, ${at - 80}, 'ada', null)`,
-      );
-      await insert(
-        "alerts",
-        `('a1', 'ban.set', '${id}', ${at}, 'banned', '{}', 0, ${at}, null, null)`,
-        `('a2', 'ban.lifted', '${id}', ${at}, 'lifted', '{}', 1, null, ${at}, null)`,
-      );
-      const { get } = await browserWith(env.ADMIN_TOKEN, WEBHOOK);
-      for (const [i, state] of states.entries()) {
-        const html = await (await get(`/console/${path}?state=${state}`)).text();
-        const [, tabs = ""] = /<p class="presets">(.*?)<\/p>/s.exec(html) ?? [];
-        expect([...tabs.matchAll(/state=(\w+)"/g)].map(([, tab]) => tab)).toEqual(states);
-        expect(/state=(\w+)" aria-current="true"/.exec(tabs)?.[1]).toBe(state);
-        expect(html.split(`>${action}</button>`).length - 1, state).toBe(counts[i]);
-      }
-    },
-  );
+  it("have a tab for each state, and only the actions that a row can take", async ({ expect }) => {
+    const { id } = await createKey();
+    const at = NOW / 1000;
+    await env.DB.exec(
+      `delete from alerts; insert into alerts values ('a1', 'ban.set', '${id}', ${at}, 'banned', '{}', 0, ${at}, null, null),
+        ('a2', 'ban.lifted', '${id}', ${at}, 'lifted', '{}', 1, null, ${at}, null)`.replaceAll("\n", " "),
+    );
+    const { get } = await browserWith(env.ADMIN_TOKEN, WEBHOOK);
+    const counts = { all: 2, pending: 1, failing: 0, delivered: 1, failed: 0 };
+    for (const [state, count] of Object.entries(counts)) {
+      const html = await (await get(`/console/alerts?state=${state}`)).text();
+      const [, tabs = ""] = /<p class="presets">(.*?)<\/p>/s.exec(html) ?? [];
+      expect([...tabs.matchAll(/state=(\w+)"/g)].map(([, tab]) => tab)).toEqual(Object.keys(counts));
+      expect(/state=(\w+)" aria-current="true"/.exec(tabs)?.[1]).toBe(state);
+      expect(html.split(">Send again</button>").length - 1, state).toBe(count);
+    }
+  });
 
   it("say which customer should buy what, and a customer has a page with keys, bans, contacts and notes", async ({
     expect,

@@ -48,10 +48,8 @@ describe("a session that began with the read token", () => {
       expect(response.status, path).toBe(200);
       if (/\/openapi\.json$/.test(path)) continue;
       const actions = [...text.matchAll(/<form method="post" action="([^"]*)"/g)].map(([, action]) => action);
-      expect([new Set(actions), text.includes(">read only<")], path).toEqual([
-        new Set(["/console/find", "/console/sign-out"]),
-        true,
-      ]);
+      const changing = actions.filter((action) => action !== "/console/find");
+      expect([changing, text.includes(">read only<")], path).toEqual([["/console/sign-out"], true]);
     }
     const ofOperator = await (await browserWith(env.ADMIN_TOKEN)).get("/console");
     expect(await ofOperator.text()).not.toContain(">read only<");

@@ -13,7 +13,7 @@ import { FailingAlerts } from "./receiver.tsx";
 
 export type ConsoleContext = Context<AppEnv>;
 
-export const FIND = "/console/find";
+const FIND = "/console/find";
 
 const SECTIONS = [
   ["/console", "Overview"],
@@ -55,18 +55,10 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
             ))}
           </ul>
         </nav>
-        {c.req.path !== FIND && (
-          <>
-            <a class="button small lead-to-find" href={FIND}>
-              Find
-            </a>
-            <FindForm />
-          </>
-        )}
+        <a class="button small" href={FIND} title="By a text or a secret: /">
+          Find
+        </a>
         <Environment name={environmentOf(c)} />
-        <p class="session row">
-          <Operator c={c} />
-        </p>
         <form method="post" action="/console/sign-out">
           <button type="submit" class="button small">
             Sign out
@@ -85,7 +77,11 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         <a href={docsUrl("runbook.md")}>Runbook</a>
         <a href="/docs/admin">API reference</a>
         <p class="signed-in row">
-          Signed in: <Operator c={c} />
+          Signed in:{" "}
+          <span class="operator" title={c.var.author.actor}>
+            {c.var.author.actor}
+          </span>
+          {c.var.mayOnlyRead && <b>read only</b>}
         </p>
       </footer>
     </Document>
@@ -120,45 +116,6 @@ export function barePage(
     </Document>
   );
   return c.html(html`<!doctype html>${body}`, status);
-}
-
-export function FindForm({
-  text = "",
-  hasFocus = false,
-}: {
-  readonly text?: string;
-  readonly hasFocus?: boolean;
-}) {
-  return (
-    <search>
-      <form method="post" action={FIND} class="find">
-        <input
-          type="search"
-          name="text"
-          value={text}
-          aria-label="Find"
-          placeholder="Find: /"
-          title="A key, a customer or an order: a name, a note, an id, a secret or its last four characters."
-          maxlength={254}
-          autocomplete="off"
-          spellcheck={false}
-          autofocus={hasFocus}
-          required
-        />
-      </form>
-    </search>
-  );
-}
-
-function Operator({ c }: { readonly c: ConsoleContext }) {
-  return (
-    <>
-      <span class="operator" title={`Signed in as ${c.var.author.actor}`}>
-        {c.var.author.actor}
-      </span>
-      {c.var.mayOnlyRead && <span class="muted">read only</span>}
-    </>
-  );
 }
 
 function Brand({ site = "/console" }: { readonly site?: keyof typeof SITES }) {

@@ -17,11 +17,10 @@ import { counted, formatNumber, formatPercent } from "../../text/format.ts";
 import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
 import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
-import { Presets } from "../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { alertReceiver } from "../kit/receiver.tsx";
 import { CreateKey, Customer, Relative, Term } from "../kit/ui.tsx";
-import { BannedKey, BanReason, LiftForm } from "./bans/columns.tsx";
+import { BannedKey, BanReason, LiftForm } from "./bans.tsx";
 import { advicesTo } from "./customers/advice.tsx";
 
 const SHOWN = 10;
@@ -51,7 +50,11 @@ export async function overviewPage(c: ConsoleContext) {
     ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
     ...receiverNeeds(receiver),
     ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
-    ...more(bans.next !== null, "More keys are banned.", <a href="/console/bans">All live bans</a>),
+    ...more(
+      bans.next !== null,
+      "More keys are banned.",
+      <a href="/console/keys?status=banned">All banned keys</a>,
+    ),
     ...near.keys.flatMap((key) => nearNeed(key) ?? []),
     ...more(
       near.hasMoreKeys,
@@ -85,10 +88,7 @@ export async function overviewPage(c: ConsoleContext) {
     { title: "Overview", actions: !c.var.mayOnlyRead && <CreateKey /> },
     <>
       <section>
-        <div class="section-head">
-          <h2>What needs you</h2>
-          <Presets links={[["All bans", "/console/bans"]]} />
-        </div>
+        <h2>What needs you</h2>
         <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
         <p class="hint">
           <AsOf c={c} of={requests} />

@@ -37,7 +37,7 @@ import {
   Time,
 } from "../../kit/ui.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
-import { BAN_COLUMNS } from "../bans/columns.tsx";
+import { BannedKey, BanReason } from "../bans.tsx";
 import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
 import { CUSTOMER_ACTIONS, knownCustomers } from "./customer-actions.tsx";
@@ -278,10 +278,9 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
   ];
 }
 
-const { key, why, began } = BAN_COLUMNS;
 const BANS_OF_CUSTOMER: readonly Column<ListedBan>[] = [
-  key,
-  why,
-  began,
+  { name: "Key", cell: (ban) => <BannedKey ban={ban} /> },
+  { name: "Why", isClear: true, cell: (ban) => <BanReason ban={ban} /> },
+  { name: "Began", isClear: true, cell: ({ startedAt }) => <Time iso={startedAt} /> },
   { name: "Ended, or ends", cell: ({ liftedAt, endsAt }) => <Time iso={liftedAt ?? endsAt} /> },
 ];

@@ -6,10 +6,12 @@ import { hasKey, keyIn, parseKey, SECRET_ID_CHARS } from "../../../key/key.ts";
 import { hashKey, MacKeys } from "../../../key/mac.ts";
 import { ownerCodeIn } from "../../../key/owner-code.ts";
 import { addressOf, ask, formOf, queryOf } from "../../kit/forms.ts";
-import { type ConsoleContext, docsUrl, FIND, FindForm, page } from "../../kit/page.tsx";
+import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { customerAddress } from "../../kit/ui.tsx";
 
 type Found = Omit<FoundThing, "id"> & { readonly href: string };
+
+const FIND = "/console/find";
 
 /** The text may be a secret, so it comes in a body, and no address has it. */
 export async function answerFind(c: ConsoleContext): Promise<Response> {
@@ -33,7 +35,22 @@ async function showFound(c: ConsoleContext, text: string, found: readonly Found[
     c,
     { title: "Find" },
     <>
-      <FindForm text={shown} hasFocus={text === ""} />
+      <search>
+        <form method="post" action={FIND} class="find">
+          <input
+            type="search"
+            name="text"
+            value={shown}
+            aria-label="Find"
+            title="A key, a customer or an order: a name, a note, an id, a secret or its last four characters."
+            maxlength={254}
+            autocomplete="off"
+            spellcheck={false}
+            autofocus={text === ""}
+            required
+          />
+        </form>
+      </search>
       {found.length > 0 && (
         <ul class="found">
           {found.map(({ kind, name, detail, href }) => (

@@ -118,21 +118,19 @@ async function showKey(c: KeyContext, failure?: Failure) {
       <ActionForm of={offered(shown)} open={open} failure={failure} />
       <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
       <WhyRefused sentences={whyRefused} />
-      <div class="now">
-        <Live live={live} />
-        <section>
-          <div class="section-head">
-            <h2>Usage</h2>
-            <RangeLinks c={c} shown={shownRange} />
-          </div>
-          <UsageChart
-            title={`Last ${shownRange.name}`}
-            rows={usage.rows}
-            by={shownRange.by}
-            asOf={usage.asOf}
-          />
-        </section>
-      </div>
+      <Live live={live} />
+      <section>
+        <div class="section-head">
+          <h2>Usage</h2>
+          <RangeLinks c={c} shown={shownRange} />
+        </div>
+        <UsageChart
+          title={`Last ${shownRange.name}`}
+          rows={usage.rows}
+          by={shownRange.by}
+          asOf={usage.asOf}
+        />
+      </section>
       <div class="columns">
         <section>
           <h2>About</h2>
@@ -152,12 +150,7 @@ async function showKey(c: KeyContext, failure?: Failure) {
       <section>
         <h2>History</h2>
         <History changes={changes.audit} bans={bans.bans} mayUndo={!c.var.mayOnlyRead} />
-        <Presets
-          links={[
-            ["All changes", addressOf("/console/audit", { object: id })],
-            ["All bans", addressOf("/console/bans", { state: "all", key: id })],
-          ]}
-        />
+        <Presets links={[["All changes", addressOf("/console/audit", { object: id })]]} />
       </section>
     </>,
   );
