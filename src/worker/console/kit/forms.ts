@@ -1,6 +1,7 @@
 /** Reads forms, and addresses with filters, in the form that the schemas of the admin API expect. */
 import * as v from "valibot";
 import type { Call } from "../../admin/call.ts";
+import { customerCalls } from "../../admin/customers/calls.ts";
 import { checked } from "../../admin/http/request-validation.ts";
 import type { Effective } from "../../admin/refresh-limiters.ts";
 import { inputOf } from "../../admin/serve.ts";
@@ -59,6 +60,14 @@ export function ask<Query extends ObjectSchema, Given>(
   const { query: schema } = call;
   if (schema === undefined) throw new Error(`${call.id} has no query`);
   return call.run(inputOf(c, { id, query: checked(c.env, schema, texts) }));
+}
+
+const SUGGESTED = "500";
+
+/** The names that a field of a customer offers. */
+export async function knownCustomers(c: ConsoleContext): Promise<readonly string[]> {
+  const { customers } = await ask(c, customerCalls.list, { limit: SUGGESTED });
+  return customers.flatMap(({ name, erasedAt }) => (erasedAt === null ? name : []));
 }
 
 /** The ids of the object that a form changes, and of a part of the object. */

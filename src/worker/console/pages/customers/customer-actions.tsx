@@ -11,9 +11,7 @@ import {
 import { textOf } from "../../../text/says.ts";
 import type { Actions } from "../../kit/actions.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import { ask } from "../../kit/forms.ts";
 import { textsOf } from "../../kit/members.ts";
-import type { ConsoleContext } from "../../kit/page.tsx";
 
 /** The names are those of other customers, as many as are suggested. */
 type CustomerOnPage = { readonly customer: CustomerView; readonly names: readonly string[] };
@@ -56,10 +54,3 @@ export const CUSTOMER_ACTIONS: Actions<CustomerOnPage, Changed> = {
     ),
   },
 };
-
-const SUGGESTED = "500";
-
-export async function knownCustomers(c: ConsoleContext): Promise<readonly string[]> {
-  const { customers } = await ask(c, customerCalls.list, { limit: SUGGESTED });
-  return customers.flatMap(({ name, erasedAt }) => (erasedAt === null ? name : []));
-}

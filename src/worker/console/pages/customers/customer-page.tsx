@@ -19,7 +19,7 @@ import { daysBefore } from "../../../text/time.ts";
 import { ActionForm, ActionLinks, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
-import { addressOf, ask, doneAddress, isDone } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, isDone, knownCustomers } from "../../kit/forms.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
@@ -40,7 +40,7 @@ import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BannedKey, BanReason } from "../bans.tsx";
 import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
-import { CUSTOMER_ACTIONS, knownCustomers } from "./customer-actions.tsx";
+import { CUSTOMER_ACTIONS } from "./customer-actions.tsx";
 
 const DAYS = 30;
 const KEYS_SHOWN = 500;

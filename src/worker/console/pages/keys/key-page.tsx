@@ -19,7 +19,7 @@ import { ActionForm, ActionLinks, addActionPages } from "../../kit/actions.tsx";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
 import type { Failure } from "../../kit/failure.tsx";
-import { addressOf, ask, doneAddress, effectIn, isDone } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
 import { Presets } from "../../kit/list.tsx";
 import { docsUrl, page } from "../../kit/page.tsx";
 import {
@@ -37,7 +37,6 @@ import {
   Time,
 } from "../../kit/ui.tsx";
 import { Entry } from "../audit/entry.tsx";
-import { knownCustomers } from "../customers/customer-actions.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import {
   ACTIONS,

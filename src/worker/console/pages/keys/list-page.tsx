@@ -17,7 +17,7 @@ import { memberText } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, Sparkline } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
+import { addressOf, knownCustomers, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
@@ -33,7 +33,6 @@ import {
   Submit,
   Table,
 } from "../../kit/ui.tsx";
-import { knownCustomers } from "../customers/customer-actions.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
 import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
