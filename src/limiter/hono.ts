@@ -140,7 +140,7 @@ async function settleCost<E extends Env>(
 
 /** The answer does not wait. If the settlement fails, the reserved cost stays. */
 function settleBehind(c: Context, settled: Promise<void>): void {
-  const logged = settled.catch(console.error);
+  const logged = settled.catch((cause) => console.error("A settlement failed, so its reserve stays:", cause));
   waitUntilOf(c)?.(logged);
 }
 

@@ -124,7 +124,7 @@ export type Counters = {
 
 export const NOTHING_COUNTED: Counters = { counts: [], penalty: NO_PENALTY, block: null, reserves: [] };
 
-/** An alarm is set for a time after the end of a block, and a Date must be able to hold that time. */
+/** The end of a block is shown as a date with a year of four digits. */
 const MAX_TIME_MS = Date.UTC(9999, 11, 31);
 
 /** Each write stores all reserves. Beyond this number the oldest are dropped, and their cost stays. */

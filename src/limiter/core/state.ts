@@ -21,6 +21,8 @@ import { endOf } from "./windows.ts";
 
 /** No alarm comes sooner: an alarm costs a row, and an object in use reports without an alarm. */
 const SOONEST_ALARM_MS = 60_000;
+/** The runtime takes no alarm after 2189, and a block may end in 9999. An alarm that comes early is set again. */
+const LATEST_ALARM_MS = 366 * 86_400_000;
 /** Storage is deleted this long after the last end: clocks differ, and moving an alarm costs a write. */
 const DELETE_AFTER_MS = 600_000;
 
@@ -61,7 +63,8 @@ export function lastRequestMs({ counts, outbox }: State): number | null {
 /** Returns when the alarm is due, or null for never. */
 export function alarmDueAtMs(state: State, key: string, keeps: boolean, nowMs: number): number | null {
   const dueAtMs = reportDueAtMs(state.outbox, key) ?? (keeps ? null : deletableAtMs(state));
-  return dueAtMs === null ? null : Math.max(dueAtMs, nowMs + SOONEST_ALARM_MS);
+  if (dueAtMs === null) return null;
+  return Math.min(Math.max(dueAtMs, nowMs + SOONEST_ALARM_MS), nowMs + LATEST_ALARM_MS);
 }
 
 /** Returns when an alarm has something to report. Growth has no alarm: all usage has one. */

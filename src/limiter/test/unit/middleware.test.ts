@@ -284,7 +284,10 @@ describe("settle", () => {
       [200, "5"],
       [200, "1"],
     ]);
-    expect(logged()).toHaveBeenCalledWith(expect.objectContaining({ message: "lost" }));
+    expect(logged()).toHaveBeenCalledWith(
+      expect.stringContaining("settlement"),
+      expect.objectContaining({ message: "lost" }),
+    );
   });
 });
 
@@ -317,7 +320,7 @@ describe("a settlement behind the answer", () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers[1]?.headers.get("X-RateLimit-Remaining")).toBe("1");
     await vi.waitFor(() => {
-      const logs = logged().mock.calls.map(([error]) => String(error));
+      const logs = logged().mock.calls.map(([, error]) => String(error));
       expect(logs).toEqual([expect.stringContaining(message), expect.stringContaining(message)]);
     });
   });

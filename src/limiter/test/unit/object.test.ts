@@ -285,6 +285,14 @@ describe("a key that code changes", () => {
     expect(await kindOf(platform)).toBe("admitted");
   });
 
+  it("is banned to the year 9999, although the runtime takes no alarm after 2189", async ({ expect }) => {
+    const platform = new Platform(RateLimiter);
+    await platform.object.block({ endsAtMs: Date.UTC(9999, 11, 31), reason: "for good" });
+    platform.crash();
+    await pass(HOUR);
+    expect(await kindOf(platform)).toBe("banned");
+  });
+
   it("has no block and no ban after unblock(), and its next ban is a first one", async ({ expect }) => {
     const platform = new Platform(RateLimiter);
     await ban(platform);

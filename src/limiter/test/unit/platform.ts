@@ -108,7 +108,10 @@ export class Platform<T extends RateLimiter> {
   #setAlarm(atMs: number): void {
     clearTimeout(this.#alarm);
     if (this.losesAlarms) return;
-    this.#alarm = setTimeout(() => this.object.alarm(), Math.max(0, atMs - Date.now()));
+    if (atMs >= Date.UTC(2190)) throw new TypeError("This API doesn't support dates after 2189.");
+    // A longer timer would overflow, and fire at once.
+    const delayMs = Math.min(Math.max(0, atMs - Date.now()), 2 ** 31 - 1);
+    this.#alarm = setTimeout(() => this.object.alarm(), delayMs);
   }
 }
 
