@@ -1,6 +1,6 @@
 /**
  * `npm run test:deep`: what takes too long for each change, some 30 minutes. Properties many times with
- * free seeds, memory, bad requests, the model run, SIGKILL, generated clients and HTTP clients.
+ * free seeds, memory, bad requests, the model run, SIGKILL, generated clients and tools for packages.
  * Every part runs, also after one that failed. Exit code 1 if one failed.
  */
 import { spawn } from "node:child_process";
@@ -21,11 +21,11 @@ const PARTS: readonly Part[] = [
   node("the model under faults", "test/faults/run.ts", "--only", "model", "--minutes", "8"),
   node("SIGKILL under load", "test/faults/run.ts", "--only", "sigkill", "--minutes", "5"),
   {
-    name: "packages of generators and HTTP clients",
+    name: "packages of generators and tools",
     command: ["npm", "ci", "--ignore-scripts", "--prefix", "test/contract"],
   },
   node(
-    "generated clients, HTTP clients",
+    "generated clients, tools for packages",
     ...VITEST,
     "--root",
     "test/contract",
