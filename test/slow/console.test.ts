@@ -138,6 +138,23 @@ describe.skipIf(executablePath === undefined)("a page that is sent again by a re
   });
 });
 
+it.skipIf(executablePath === undefined)("a file is loaded without scripts", async ({ expect }) => {
+  const { page, problems } = await signInTo(browser, service, "/console", { hasScripts: false });
+  const buffer = Buffer.from('{"id":701}\n{"id":702,"status":"lost"}\n');
+  const file = { name: "orders.ndjson", mimeType: "application/x-ndjson", buffer };
+  for (const [button, says] of [
+    ["Check the file", "Dry run: nothing was stored. Would be loaded: 1 inserted"],
+    ["Load", "Loaded: 1 inserted"],
+  ] as const) {
+    await page.goto(new URL("/console/orders/load", service.url).href);
+    await page.getByLabel("File").setInputFiles(file);
+    await submit(page, page.getByRole("button", { name: button }));
+    expect(await textOf(page)).toContain(says);
+  }
+  expect(problems).toEqual([]);
+  await page.close();
+});
+
 describe.skipIf(executablePath === undefined)("what was typed wrong", () => {
   it("is shown again beside the reason", async ({ expect }) => {
     await newKey("typed wrong", { customer: "Ada" });

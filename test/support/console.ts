@@ -24,11 +24,6 @@ export async function signInTo(
   return watched;
 }
 
-/** Goes to a section by the navigation. */
-export function goTo(page: Page, section: string): Promise<number> {
-  return submit(page, page.getByRole("navigation", { name: "Console" }).getByRole("link", { name: section }));
-}
-
 /** Clicks on what leads to a page, and returns the status of that page once it is loaded. */
 export async function submit(page: Page, target: Locator): Promise<number> {
   return leave(page, () => target.click());
