@@ -35,13 +35,13 @@ const OPERATOR = `${AUDIT};
   insert into key_secrets (hash, key_id, hint, created_at) values ('${"a".repeat(64)}', 'key_late', 'abcd', 1)`;
 /** A client cancels the first order and the last one. */
 const CLIENT = `insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id)
-    select id, 1, 'key_a', 'r' from orders where id in (1, 2500);
-  delete from orders where id in (1, 2500)`;
+    select id, 1, 'key_a', 'r' from orders where id in (1, 1100);
+  delete from orders where id in (1, 1100)`;
 
 /** Several pages of keys and of orders. */
 function newSource(): DatabaseSync {
   const source = newDatabase();
-  const numbers = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2500)";
+  const numbers = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 1100)";
   source.exec(`${numbers} insert into api_keys (id, name, plan, created_at) select 'key_' || i, 'a', 'pro', 1 from n;
     ${numbers} insert into orders (id) select i from n`);
   return source;

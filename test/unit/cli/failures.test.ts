@@ -151,11 +151,11 @@ describe("a server that is not this service", () => {
     "keys create --name n --plan free",
   ];
 
-  it.for([...READS, ...CHANGES].flatMap((line) => [line, `${line} --json`]))(
+  it.for([...READS, ...CHANGES, "keys list --json", "alerts test --json"])(
     "ends a command with an error, and escapes what it prints: %s",
     async (line, { expect }) => {
       for (const body of [...NO_OBJECTS, ...OBJECTS]) {
-        for (const status of [200, 400]) {
+        for (const status of body === "" || OBJECTS.includes(body) ? [200, 400] : [200]) {
           const headers = { "Content-Type": "application/json" };
           const answers = Array.from({ length: 3 }, () => new Response(body, { status, headers }));
           const { code, out, err } = await run(line.split(" "), answers);
