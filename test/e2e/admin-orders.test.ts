@@ -93,20 +93,6 @@ describe("orders load", () => {
     expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 0, updated: 0, refused: 0 }]);
   });
 
-  it("stores no numbers that a program may have rounded, unless it is told to", async ({ expect }) => {
-    const ids = Array.from({ length: 5 }, (_, i) => 1765000000000000000n + BigInt(256 * i));
-    const file = written("rounded.csv", `id\n${ids.join("\n")}`);
-    for (const option of ["--batch=1", "--dry-run"]) {
-      const { code, out, err } = await cli(["orders", "load", file, option]);
-      expect([code, out]).toEqual([1, ""]);
-      expect(err).toMatch(
-        /^error: Nothing was loaded\. A program may have rounded numbers: .*--allow-rounded\.\n$/,
-      );
-    }
-    const { code, out } = await cli(["--json", "orders", "load", file, "--allow-rounded"]);
-    expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 5 }]);
-  });
-
   it("shows the refused lines, and stores the others, where no file can be written", async ({ expect }) => {
     const file = written("wrong.csv", "id\n75\nx\n76\n");
     mkdirSync(`${file}.rejected.csv`);

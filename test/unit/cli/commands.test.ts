@@ -55,7 +55,6 @@ const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
   '{"id":9223372036854775807,"petId":9007199254740993,"quantity":2,"shipDate":null,"complete":true,"status":"pending"}';
 const FIGURES = { admitted: 40, refused: 2, refusedWhileBanned: 1 };
-const ENTRY = { at: "2026", actor: "ada", call: "keys.update" };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",
   to: "2026-11-20T11:00:00Z",
@@ -124,12 +123,6 @@ const READS: readonly [string, string, object | string, RegExp][] = [
     /^name +customer +status +plan +today +expires +id\nPaws +Ada +active +pro +40 +2026-12-01 00:00 +key_0NGqxR8a1b2c\n$/,
   ],
   [
-    "keys list --may-cancel false",
-    "GET /admin/keys?mayCancel=false&limit=100",
-    { keys: [{ ...KEY, mayCancel: false }], next: null },
-    /^name +customer +status +plan +today +rights +id\nPaws +Ada +active +pro +40 +only lists +key_0NGqxR8a1b2c\n$/,
-  ],
-  [
     "usage --since 7d --sort percent",
     "GET /admin/usage?from=7d&sort=percent&limit=100",
     {
@@ -138,53 +131,6 @@ const READS: readonly [string, string, object | string, RegExp][] = [
       next: null,
     },
     /^2026-11-20 00:00 to 2026-11-20 11:00, counted until 2026-11-20 10:00\n40 admitted, 2 refused, 1 blocked by bans\n\nkey name .*\nPaws +Ada +pro +0\.4 +40 +2 +1 +key_0NGqxR8a1b2c\n$/,
-  ],
-  [
-    `usage ${ID} --since yesterday --by hour`,
-    `GET /admin/keys/${ID}/usage?from=yesterday&by=hour`,
-    {
-      keyId: ID,
-      ...RANGE,
-      rows: [
-        { start: "2026-11-20T10:00:00Z", ...FIGURES, refusedMinutes: [] },
-        {
-          start: "2026-11-20T11:00:00Z",
-          ...FIGURES,
-          refusedMinutes: [
-            { at: "2026-11-20T11:07:00Z", by: { minute: 1 } },
-            { at: "2026-11-20T11:42:00Z", by: { minute: 12, ban: 3 } },
-          ],
-        },
-      ],
-    },
-    /^2026-11-20 10:00 +40 +2 +1 +–\n2026-11-20 11:00 +40 +2 +1 +11:07 minute: 1; 11:42 minute: 12,\n +ban: 3$/m,
-  ],
-  [
-    "orders cancelled --after 9",
-    "GET /admin/orders/cancelled?limit=100&after=9",
-    `{"cancelled":[{"id":9007199254740993,"cancelledAt":"2026","cancelledBy":"${ID}","cancelledByName":"Paws"}],"next":null}`,
-    /^9007199254740993 +2026 +Paws$/m,
-  ],
-  [
-    "audit list --object pro --since yesterday",
-    "GET /admin/audit?object=pro&from=yesterday&limit=100",
-    {
-      audit: [
-        {
-          ...ENTRY,
-          object: ID,
-          objectName: "Paws",
-          before: { plan: "free" },
-          after: { plan: "pro" },
-        },
-        {
-          ...{ at: "2026", actor: "ada", call: "plans.update", object: "pro", objectName: null },
-          ...{ before: { requestsPerDay: 5 }, after: { requestsPerDay: null } },
-        },
-      ],
-      next: null,
-    },
-    /^2026 +ada +keys\.update +Paws +is changed: plan Free → Pro\n2026 +ada +plans\.update +pro +is changed: requests per day 5 → none$/m,
   ],
 ];
 
@@ -219,7 +165,7 @@ describe("a command that changes something", () => {
           expect([request?.line, others]).toEqual([path.replace(" ", " /admin"), []]);
           expect(JSON.parse(request?.body ?? "")).toEqual(body);
         }),
-        { numRuns: 20 },
+        { numRuns: 5 },
       );
     }
   });

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { countOf, LIST, log, startApp, watchDatabase } from "../../support/worker.ts";
+import { LIST, log, startApp, watchDatabase } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 import { changeOf, send } from "./changes.ts";
@@ -93,22 +93,6 @@ describe("a revoked key", () => {
 });
 
 describe("rotations", () => {
-  it("at once of one key succeed once", async ({ expect }) => {
-    const { id, key } = await createKey();
-    const answers = await Promise.all(
-      Array.from({ length: 8 }, () => operator("POST", `/keys/${id}/rotate`, { graceSeconds: 3_600 })),
-    );
-    expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, 412: 7 });
-    const rotated = answers.find(({ status }) => status === 200);
-    for (const secret of [key, rotated?.body.key ?? ""])
-      expect((await app(LIST, { key: secret })).status).toBe(200);
-    const refused = answers.find(({ status }) => status === 412);
-    expect(refused?.body).toMatchObject({
-      code: "changed_meanwhile",
-      current: { id, version: rotated?.body.version },
-    });
-  });
-
   it("of a key that is expired, disabled or revoked: only of the disabled key", async ({ expect }) => {
     const keys = [{ expiresAt: 1 }, { status: "disabled" }, { status: "revoked" }] as const;
     const answers = await Promise.all(

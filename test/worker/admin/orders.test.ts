@@ -271,8 +271,4 @@ describe("deleting an order", () => {
     expect(await (await app(LIST, { key })).text()).not.toContain(`"id":${id}`);
     expect((await operator("GET", "/orders/cancelled")).text).not.toContain(`"id":${id}`);
   });
-
-  it("is a 404 for an id that is no int64", async ({ expect }) => {
-    expect((await operator("DELETE", "/orders/x")).status).toBe(404);
-  });
 });

@@ -66,21 +66,10 @@ describe("the page of a key", () => {
     expect(invalid).toEqual([
       expect.stringMatching(/ name="requestsPerMinute".* value="0"|value="0".*name="requestsPerMinute"/),
     ]);
+    expect(invalid[0]).toContain(" autofocus");
     const described = /aria-describedby="(\S+)/.exec(invalid[0] ?? "")?.[1];
     expect(html).toMatch(new RegExp(`id="${described}">\\s*must be a whole number`));
     expect(html).toContain('value="customer: x"');
-  });
-
-  it("moves the focus to the first wrong field", async ({ expect }) => {
-    const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const named = (html: string, attribute: string) =>
-      [...html.matchAll(/<(?:input|select|section) [^>]*>/g)].flatMap(([tag]) =>
-        tag.includes(attribute) ? (/ name="([^"]*)"/.exec(tag)?.[1] ?? tag) : [],
-      );
-    expect(named(await (await get("/console/keys/new")).text(), "autofocus")).toEqual(["name"]);
-    const { id } = await createKey();
-    const again = await post(`/console/keys/${id}/edit`, { requestsPerMinute: "0" });
-    expect(named(await again.text(), "autofocus")).toEqual(["requestsPerMinute"]);
   });
 
   it("offers the customers, and says if a name is that of a new one", async ({ expect }) => {
@@ -101,27 +90,6 @@ describe("the page of a key", () => {
         new RegExp(`<datalist id="${list}">.*<option value="${customer.replace("&", "&amp;")}"`),
       );
     }
-  });
-
-  it("names the ends of temporary limits, sets one for some days, shows its end, and ends it", async ({
-    expect,
-  }) => {
-    const { id } = await createKey({ plan: "pro" });
-    const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const page = async (action = "") => (await get(`/console/keys/${id}${action}`)).text();
-    expect(await page("/limit")).toContain("1: until 2 Jan 2035, 00:00 UTC. 7: until 8 Jan 2035, 00:00 UTC.");
-    const limits = {
-      requestsPerMinute: "2,000",
-      requestsPerDay: "",
-      days: "2",
-      reason: "",
-      version: "0",
-      ...APPLY,
-    };
-    expect((await post(`/console/keys/${id}/limit`, limits)).status).toBe(303);
-    expect(await page()).toContain("2,000 until 3 Jan 2035, 00:00 UTC, then 300 (of the plan)");
-    expect((await post(`/console/keys/${id}/unlimit`)).status).toBe(303);
-    expect(await page()).toContain("<dd>300 (of the plan)</dd>");
   });
 
   const NOW = NOON / 1000;
@@ -149,13 +117,6 @@ describe("the page of a key", () => {
     const html = await (await get(`/console/keys/${id}`)).text();
     const problems = [...html.matchAll(/<div class="notice .*?<\/div>/gs)].join("");
     expect(problems).toMatch(says);
-  });
-
-  it("says that a key was used today, before its limiter has reported that", async ({ expect }) => {
-    const { id, key } = await createKey();
-    await startApp()(LIST, { key });
-    const { get } = await browserWith(env.ADMIN_TOKEN);
-    expect(await (await get(`/console/keys/${id}`)).text()).toMatch(/Last used<\/dt><dd><time[^>]*>\d/);
   });
 
   it("shows the last ten minutes with refusals, all of them on demand, and costs thirteen statements and three calls", async ({
@@ -206,36 +167,6 @@ describe("the page of a key", () => {
       /<ol class="feed">(.*?)<\/ol>/s.exec(await (await get(`/console/keys/${id}`)).text()) ?? [];
     const events = feed.match(/is banned|banned the key|is changed/g);
     expect(events).toEqual(["is banned", "banned the key", "is changed"]);
-  });
-
-  it("says why requests got a 429, as the call does, right after the first of them", async ({ expect }) => {
-    const { id, key } = await createKey({ perMinute: 1 });
-    const { get } = await browserWith(env.ADMIN_TOKEN);
-    const app = startApp();
-    const said = async () => {
-      const response = await app(`/admin/keys/${id}`, { key: env.ADMIN_TOKEN });
-      const { whyRefused } = await response.json<{ whyRefused: string[] }>();
-      const html = await (await get(`/console/keys/${id}`)).text();
-      return whyRefused.map((sentence) => [sentence, html.includes(`<li>${sentence}</li>`)]);
-    };
-    await app(LIST, { key });
-    expect(await said()).toEqual([]);
-    await app(LIST, { key });
-    expect(await said()).toEqual([
-      [expect.stringMatching(/limit per minute, now 1, .* 1 request was/), true],
-    ]);
-  });
-
-  it("shows the form again with what was typed, if it is refused", async ({ expect }) => {
-    const { id } = await createKey();
-    const { post } = await browserWith(env.ADMIN_TOKEN);
-    const refused = await post(`/console/keys/${id}/limit`, {
-      requestsPerDay: "77",
-      days: "",
-      reason: "a launch",
-    });
-    expect(refused.status).toBe(400);
-    expect(await refused.text()).toMatch(/Days: must be a whole number.*value="77".*value="a launch"/s);
   });
 });
 

@@ -238,12 +238,6 @@ describe("a session", () => {
   });
 });
 
-it("the log names the route of a page, without the id", async ({ expect }) => {
-  const { get } = await session();
-  await get("/keys/key_000000000000");
-  expect(log.lines()).toContainEqual(expect.objectContaining({ route: "/console/keys/:id" }));
-});
-
 describe("what an operator types", () => {
   it("is in no address if it is the admin token or a secret", async ({ expect }) => {
     const { app, cookie, get } = await session();
@@ -254,19 +248,6 @@ describe("what an operator types", () => {
     const refused = await get(`/keys?search=${key}`);
     expect(refused.status).toBe(400);
     expect(refused.text).toContain("A secret must not be in an address.");
-  });
-
-  it("is refused in the words of the page", async ({ expect }) => {
-    const { app, cookie } = await session();
-    const { id } = await createKey();
-    const answer = await post(
-      app,
-      `/keys/${id}/ban`,
-      { seconds: "0", "seconds.unit": "60", reason: "x" },
-      { Cookie: cookie },
-    );
-    expect(answer.status).toBe(400);
-    expect(await answer.text()).toContain("Duration in seconds: must be a whole number");
   });
 
   it("is refused unread if it is too large, and if it is no form", async ({ expect }) => {
@@ -302,13 +283,16 @@ describe("without a session", () => {
       ({ method, path }) => method === "POST" && /^\/console\/(?!sign-)/.test(path),
     );
     expect(routes.length).toBeGreaterThan(10);
+    const pages = new Set<string>();
     for (const { path } of routes) {
       const typed = { version: "1", apply: "true", sure: "true", name: "x", plan: "pro", ids: "1" };
       const sentTo = path.replace("/console", "").replace(":id", path.includes("/plans/") ? "pro" : id);
       const ended = await post(app, sentTo, typed);
       const page = await ended.text();
       expect([ended.status, page], path).toEqual([401, expect.stringContaining("nothing was done")]);
-      const { to = "" } = formOn(page, "Sign in").fields;
+      pages.add(formOn(page, "Sign in").fields.to ?? "");
+    }
+    for (const to of pages) {
       const shown = await get(to.replace("/console", ""));
       expect(shown.text, to).not.toContain("The requested resource could not be found.");
     }
