@@ -46,7 +46,6 @@ const FLAGS: Readonly<Record<string, string>> = {
 };
 const EXAMPLES: Readonly<Record<string, string>> = {
   audit: "118",
-  alert: "ban_599cc0d2",
   customer: '"Pet Shop"',
   key: "acme",
   link: "link_5e9d1f0a7b3c2d48",

@@ -89,8 +89,7 @@ export const LISTS: Readonly<Record<string, List>> = {
   },
   "alerts.list": {
     rows: "alerts",
-    columns: ["at", "state", "type", "alert=id"],
-    wide: ["text"],
+    columns: ["at", "state", "type", "text"],
     heading: ({ receiver }: { receiver: { says: string } | null }) =>
       printable(`${receiver?.says ?? "No webhook is configured."}\n`),
     example: "--state failing",

@@ -114,14 +114,14 @@ type Drawn = {
   width: number;
 };
 
-/** The beginning of these ids names nothing. That of a key's id names the key. */
-const WHOLE = ["alert", "link"];
+/** The beginning of such an id names nothing. That of a key's id names the key. */
+const WHOLE = "link";
 
 function draw(label: string, values: readonly unknown[]): Drawn {
   const cells = values.map((value) => printable(inline(value)).replaceAll("\n", " "));
   const isNumber = cells.every((text) => /^(-?[\d.]+|–)$/.test(text));
   const isTime = cells.every((text) => /^(\d{4}-\d\d-\d\d \d\d:\d\d|–)$/.test(text));
-  const isWhole = isNumber || isTime || WHOLE.includes(label);
+  const isWhole = isNumber || isTime || label === WHOLE;
   return { label, cells, isNumber, isWhole, width: widest([label, ...cells]) };
 }
 

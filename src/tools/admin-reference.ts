@@ -212,7 +212,6 @@ const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {
 };
 
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
-  alertId: "The id of the alert.",
   linkId: "The id of the link.",
   id: "The id of the key or of the plan.",
   secretId: "The id of the secret, as in `secrets`.",

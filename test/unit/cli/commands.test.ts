@@ -293,20 +293,13 @@ describe("a key is named", () => {
 });
 
 describe("a list of alerts", () => {
-  it("says how the receiver does, and has a line of 80 columns for each alert, with its id", async ({
-    expect,
-  }) => {
-    const ids = ["lift_2b1a77f0-8f3e-4a39-b1d8-1f1e4c1f8a55", "key_0NGqxR8a1b2c:2026-11-25:80:10000"];
-    const alerts = ids.map((id) => ({
-      ...{ id, at: "2026-11-21T10:42:00Z", type: "ban.lifted", state: "failing" },
-      text: "Key Backend of Pet Shop (Pet Shop) is no longer banned.",
-    }));
+  it("says how the receiver does, and has the text of each alert", async ({ expect }) => {
+    const alert = { id: "lift_1", at: "2026-11-21T10:42:00Z", type: "ban.lifted", state: "failing" };
     const receiver = { says: "hooks.example.com has accepted no alert." };
+    const alerts = [{ ...alert, text: "Paws is no longer banned." }];
     const { out } = await runLine("alerts list", { alerts, next: null, receiver });
-    const [first, , , ...lines] = out.trimEnd().split("\n");
-    expect(first).toBe(receiver.says);
-    expect(lines.map((line) => ids.find((id) => line.includes(id)))).toEqual(ids);
-    expect(Math.max(...lines.map((each) => each.length))).toBeLessThanOrEqual(80);
+    expect(out.split("\n")[0]).toBe(receiver.says);
+    expect(out).toMatch(/^2026-11-21 10:42 +failing +ban\.lifted +Paws is no longer banned\.$/m);
   });
 });
 

@@ -67,7 +67,7 @@ describe("the pages of lists", () => {
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
   });
 
-  it("have a tab for each state, and only the actions that a row can take", async ({ expect }) => {
+  it("have a tab for each state", async ({ expect }) => {
     const { id } = await createKey();
     const at = NOW / 1000;
     await env.DB.exec(
@@ -81,7 +81,7 @@ describe("the pages of lists", () => {
       const [, tabs = ""] = /<p class="presets">(.*?)<\/p>/s.exec(html) ?? [];
       expect([...tabs.matchAll(/state=(\w+)"/g)].map(([, tab]) => tab)).toEqual(Object.keys(counts));
       expect(/state=(\w+)" aria-current="true"/.exec(tabs)?.[1]).toBe(state);
-      expect(html.split(">Send again</button>").length - 1, state).toBe(count);
+      expect(html.split(`href="/console/keys/${id}"`).length - 1, state).toBe(count);
     }
   });
 

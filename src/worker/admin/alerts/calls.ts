@@ -1,8 +1,8 @@
-/** The calls about alerts: what the webhook was told, an alert that is sent again, and a test alert. */
+/** The calls about alerts: what the webhook was told, and a test alert. */
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
 import { alertPage, alertQuery, alertView, sentAlert } from "./schema.ts";
-import { findAlerts, sendAgain, sendTestAlert } from "./service.ts";
+import { findAlerts, sendTestAlert } from "./service.ts";
 
 export const alertCalls = {
   list: call({
@@ -20,18 +20,6 @@ export const alertCalls = {
       rows: alerts,
       next,
     }),
-  }),
-
-  resend: call({
-    id: "alerts.resend",
-    route: "POST /alerts/:alertId/resend",
-    summary: "Send an alert again",
-    description:
-      "At once, and once, whatever its state. `webhook-id` is the same as before, so that a receiver can drop an alert that it has. A failure leaves the time of the next attempt as it is. A receiver that accepts it gets the others again, too.",
-    answer: sentAlert,
-    conflict: "No webhook is configured.",
-
-    run: ({ env, id }) => sendAgain(env, id),
   }),
 
   test: call({

@@ -63,7 +63,7 @@ async function deliverBatch(db: Database, webhook: Webhook, consoleUrl: string |
 }
 
 /** Sends the alert, and stores the answer. */
-export async function deliver(
+async function deliver(
   db: Database,
   webhook: Webhook,
   { id, type, at, keyId, ...alert }: DueAlert,
@@ -125,7 +125,7 @@ type Payload = {
   readonly text: string;
 };
 
-export type Delivery = {
+type Delivery = {
   /** When the answer came, or the attempt failed. */
   readonly at: string;
   readonly delivered: boolean;

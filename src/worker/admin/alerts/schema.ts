@@ -21,10 +21,7 @@ export const alertView = v.strictObject({
     v.picklist(ALERT_STATES),
     "`failing`: not accepted so far, and sent again. `failed`: given up after three days.",
   ),
-  attempts: described(
-    count,
-    "How often the alert was sent, not counting by hand, and not if it only came too soon.",
-  ),
+  attempts: described(count, "How often the alert was sent, not if it only came too soon."),
   nextAttemptAt: v.nullable(dateTime),
   deliveredAt: v.nullable(dateTime),
   lastError: v.nullable(v.string()),
@@ -40,7 +37,7 @@ export const receiverView = v.strictObject({
   says: described(v.string(), "The state as a sentence."),
   since: described(v.nullable(dateTime), "Since when it fails or is off."),
   lastError: described(v.nullable(v.string()), "Null: the last attempt was accepted."),
-  answeredAt: described(v.nullable(dateTime), "The last attempt, by hand too."),
+  answeredAt: described(v.nullable(dateTime), "The last attempt, of a test alert, too."),
   deliveredAt: described(v.nullable(dateTime), "The last attempt that was accepted."),
   pausedUntil: described(
     v.nullable(dateTime),

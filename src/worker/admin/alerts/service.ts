@@ -1,17 +1,17 @@
-/** Stores alerts of expiries, lists alerts, and sends one at once. */
+/** Stores alerts of expiries, lists alerts, and sends a test alert. */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { openDatabase, transact } from "../../db/database.ts";
 import { insertExpiryAlerts } from "../../key/alerts-sql.ts";
-import { conflict, notFound } from "../../platform/errors.ts";
+import { conflict } from "../../platform/errors.ts";
 import { logError } from "../../platform/log.ts";
-import { settingsOf, type Webhook } from "../../platform/settings.ts";
+import { settingsOf } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
-import { type Delivery, deliver, deliverTest, receiverId } from "./deliver.ts";
+import { deliverTest, receiverId } from "./deliver.ts";
 import { attemptAt, viewOf } from "./receiver.ts";
 import type { alertPage, alertQuery, SentAlert } from "./schema.ts";
-import { type AlertRow, findAlert, type ReceiverRow, selectAlerts, selectReceiver } from "./sql.ts";
+import { type AlertRow, type ReceiverRow, selectAlerts, selectReceiver } from "./sql.ts";
 
 /** Stores the alerts of keys that expire soon. Runs every hour. */
 export async function alertOfExpiries(env: Bindings): Promise<void> {
@@ -46,32 +46,16 @@ export async function findAlerts(
   };
 }
 
-/** Sends a stored alert now. The time of its next attempt stays as it is. */
-export async function sendAgain(env: Bindings, id: string): Promise<SentAlert> {
-  const webhook = requireWebhook(env);
-  const db = openDatabase(env.DB);
-  const alert = await findAlert(db, id);
-  if (alert === undefined) throw notFound("No alert has this id.");
-  return said((await deliver(db, webhook, alert, settingsOf(env).consoleUrl, "by hand")).sent);
-}
-
 /** Sends a test alert now. */
 export async function sendTestAlert(env: Bindings, actor: string): Promise<SentAlert> {
-  const webhook = requireWebhook(env);
-  return said((await deliverTest(openDatabase(env.DB), webhook, actor)).sent);
-}
-
-function said(delivery: Delivery): SentAlert {
-  const { status, error } = delivery;
+  const { webhook } = settingsOf(env);
+  if (webhook === undefined)
+    throw conflict("No webhook is configured: set the secrets ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET.");
+  const { sent } = await deliverTest(openDatabase(env.DB), webhook, actor);
+  const { status, error } = sent;
   const says =
     error === null
       ? `The receiver accepted the alert: status ${status}.`
       : `The receiver did not accept the alert: ${error}.`;
-  return { ...delivery, says };
-}
-
-function requireWebhook(env: Bindings): Webhook {
-  const { webhook } = settingsOf(env);
-  if (webhook !== undefined) return webhook;
-  throw conflict("No webhook is configured: set the secrets ALERT_WEBHOOK_URL and ALERT_WEBHOOK_SECRET.");
+  return { ...sent, says };
 }

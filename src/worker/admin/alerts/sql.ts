@@ -27,8 +27,6 @@ export type Attempt = "in a batch" | "alone" | "by hand";
 
 export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
 
-const DUE_ALERT = sql`id, type, key_id as keyId, at, text, data`;
-
 /**
  * Claims alerts that are due, the newest first, so that a backlog does not delay an alert of now. No other
  * isolate claims them before the time of their next attempt. Claims none while the receiver is off or has
@@ -48,15 +46,11 @@ export async function claimDueAlerts(
       where id in (select id from alerts where next_attempt_at <= ${nowSeconds} order by at desc, id limit ${most})
         and not exists (select 1 from alert_receivers
           where address = ${address} and (gone_at is not null or paused_until > ${nowSeconds}))
-      returning ${DUE_ALERT}`,
+      returning id, type, key_id as keyId, at, text, data`,
     sql`update alert_receivers set paused_until = ${nowSeconds + TIMEOUT_SECONDS + 1}
       where ${isAlone} and changes() > 0 returning 1`,
   ]);
   return { due, attempt: alone.length > 0 ? "alone" : "in a batch" };
-}
-
-export async function findAlert(db: Database, id: string): Promise<DueAlert | undefined> {
-  return db.get<DueAlert | undefined>(sql`select ${DUE_ALERT} from alerts where id = ${id}`);
 }
 
 export type ReceiverAnswer = {
@@ -100,14 +94,13 @@ export async function noteAnswer(
       paused_until = ${pause},
       gone_at = iif(excluded.error is null, null, coalesce(gone_at, excluded.gone_at))
     returning paused_until as pausedUntil`;
-  const isPutOff = isBusy && attempt !== "by hand";
-  const next = isPutOff ? sql`${now}` : sql`next_attempt_at`; // the pause is the receiver's
+  const next = isBusy ? sql`${now}` : sql`next_attempt_at`; // the pause is the receiver's
   const isGivenUp = sql`${next} > at + ${GIVE_UP_SECONDS}`;
   const alert = isDelivered
     ? sql`update alerts set delivered_at = ${now}, next_attempt_at = null, last_error = null where id = ${id}`
     : // A later attempt may have delivered the alert meanwhile.
       sql`update alerts set last_error = iif(${isBusy} and not ${isGivenUp}, last_error, ${error}),
-        attempts = attempts - ${isPutOff}, next_attempt_at = iif(${isGivenUp}, null, ${next})
+        attempts = attempts - ${isBusy}, next_attempt_at = iif(${isGivenUp}, null, ${next})
         where id = ${id} and delivered_at is null`;
   const statements = id === undefined ? [receiver] : [receiver, alert];
   const [[noted] = []] = await transact<{ pausedUntil: number }[]>(db, statements);

@@ -35,11 +35,11 @@ export function whyRefused(
         asked <= fits
           ? `${busiest}: a client that spreads its calls needs no larger limit.`
           : `${busiest}: to spread the calls is not enough. ${remedy("requestsPerMinute", Math.ceil(asked / 60), key, plans)}`;
-      return `The limit per minute, now ${formatNumber(requestsPerMinute)}, was reached ${on(refused)}, ${timesOf(refused)}: ${wereRefused(refused)}, up to ${most} in a minute. ${helps}`;
+      return `The limit per minute, now ${formatNumber(requestsPerMinute)}, was reached ${on(refused)}: ${wereRefused(refused)}, up to ${most} in a minute. ${helps}`;
     }),
     ...about("day", (refused) => {
       const asked = mostAsked(hours, "day", "2026-11-21".length);
-      const earliest = clock(Math.min(...refused.map(({ at }) => minuteOfDay(at))));
+      const [earliest] = refused.map(clockOf).sort();
       const helps =
         asked <= requestsPerDay
           ? "The limit of now is enough for that."
@@ -49,7 +49,7 @@ export function whyRefused(
     ...about(
       "ban",
       (refused) =>
-        `Bans refused ${counted(sumOf(refused), "request")} ${on(refused)}, ${timesOf(refused)}. After a 429 the client must wait as Retry-After says: if it goes on, it is banned.`,
+        `Bans refused ${counted(sumOf(refused), "request")} ${on(refused)}. After a 429 the client must wait as Retry-After says: if it goes on, it is banned.`,
     ),
   ];
 }
@@ -105,51 +105,7 @@ function wereRefused(refused: readonly Refused[]): string {
   return `${counted(sumOf(refused), "request was", "requests were")} refused`;
 }
 
-/** A client that calls at a fixed time is seen in a span of this length. */
-const MAX_SPAN_MINUTES = 120;
-
-/** `always at 15:42 UTC`, `always between 15:40 and 15:52 UTC`, `mostly at 15:42 UTC`. */
-function timesOf(refused: readonly Refused[]): string {
-  const all = spanOf(refused);
-  if (all.minutes <= MAX_SPAN_MINUTES) return (countDays(refused) > 1 ? "always " : "") + inWords(all);
-  const hours = [...Map.groupBy(refused, ({ at }) => timeOf(at).slice(0, "15".length)).values()];
-  const busiest = hours.reduce((a, b) => (sumOf(b) > sumOf(a) ? b : a));
-  return 2 * sumOf(busiest) < sumOf(refused)
-    ? "at many hours of the day"
-    : `mostly ${inWords(spanOf(busiest))}`;
-}
-
-type Span = { readonly start: number; readonly minutes: number };
-
-function inWords({ start, minutes }: Span): string {
-  return minutes === 0
-    ? `at ${clock(start)} UTC`
-    : `between ${clock(start)} and ${clock(start + minutes + 1)} UTC`;
-}
-
-/** Returns the shortest span of the clock with all these refusals, also over midnight. */
-function spanOf(refused: readonly Refused[]): Span {
-  const sorted = [...new Set(refused.map(({ at }) => minuteOfDay(at)))].sort((a, b) => a - b);
-  const [first = 0] = sorted;
-  const gaps = sorted.map((minute, i) => {
-    const next = sorted[i + 1] ?? first + DAY_MINUTES;
-    return { start: next % DAY_MINUTES, minutes: DAY_MINUTES - (next - minute) };
-  });
-  return gaps.reduce((a, b) => (b.minutes < a.minutes ? b : a));
-}
-
-const DAY_MINUTES = 1_440;
-
-function minuteOfDay(at: string): number {
-  const [hour = 0, minute = 0] = timeOf(at).split(":").map(Number);
-  return 60 * hour + minute;
-}
-
-function timeOf(at: string): string {
+/** As in `15:42`. */
+function clockOf({ at }: Refused): string {
   return at.slice("2026-11-21T".length, "2026-11-21T10:42".length);
-}
-
-function clock(minute: number): string {
-  const [hours, minutes] = [Math.floor(minute / 60) % 24, minute % 60];
-  return `${String(hours).padStart(2, "0")}:${String(minutes).padStart(2, "0")}`;
 }

@@ -1,6 +1,5 @@
-/** `/console/alerts` lists what the webhook was told, sends an alert again, and sends a test alert. */
+/** `/console/alerts` lists what the webhook was told, and sends a test alert. */
 import { Hono } from "hono";
-import type { PropsWithChildren } from "hono/jsx";
 import * as v from "valibot";
 import { alertCalls } from "../../../admin/alerts/calls.ts";
 import { type AlertView, alertQuery, type ReceiverView } from "../../../admin/alerts/schema.ts";
@@ -8,7 +7,7 @@ import { fileOf, inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { ALERT_STATES } from "../../../db/values.ts";
 import { capital } from "../../../text/format.ts";
-import { addressOf, DONE, doneAddress, formOf, isDone, queryOf } from "../../kit/forms.ts";
+import { addressOf, DONE, doneAddress, isDone, queryOf } from "../../kit/forms.ts";
 import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { Badge, type Column, NONE, Notice, Relative, Submit, Table, Time } from "../../kit/ui.tsx";
@@ -24,16 +23,12 @@ export const alertPages = new Hono<AppEnv>()
     return query.format === "csv" ? fileOf(c, alertCalls.list, query) : showAlerts(c, query);
   })
   .post("/", async (c) => {
-    const { id } = await formOf(c);
-    const { at } = await (id === undefined
-      ? alertCalls.test.run(inputOf(c, {}))
-      : alertCalls.resend.run(inputOf(c, { id })));
+    const { at } = await alertCalls.test.run(inputOf(c, {}));
     return c.redirect(doneAddress(PATH, "sent", { version: at }, c.req.query()), 303);
   });
 
 async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQuery>) {
   const { alerts, next, receiver } = await alertCalls.list.run(inputOf(c, { query }));
-  const maySend = receiver !== null && !c.var.mayOnlyRead;
   return page(
     c,
     {
@@ -41,7 +36,12 @@ async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQu
       actions: (
         <>
           <CsvLink c={c} />
-          {maySend && <Send>Send test alert</Send>}
+          {receiver !== null && !c.var.mayOnlyRead && (
+            // Without an action, it is sent to the address of the list, so the answer has the same filter.
+            <form method="post">
+              <Submit>Send test alert</Submit>
+            </form>
+          )}
         </>
       ),
     },
@@ -56,7 +56,7 @@ async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQu
       />
       <Table
         caption="Alerts"
-        columns={maySend ? [...COLUMNS, SEND_AGAIN] : COLUMNS}
+        columns={COLUMNS}
         rows={alerts}
         empty={
           <NoRows c={c} noun={query.state === "all" ? "alert" : `${query.state} alert`}>
@@ -64,12 +64,6 @@ async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQu
           </NoRows>
         }
       />
-      {maySend && alerts.length > 0 && (
-        <p class="hint">
-          An alert that is sent again has the same webhook-id, so that the receiver can drop an alert that it
-          has.
-        </p>
-      )}
       <Pages c={c} next={next} />
     </>,
   );
@@ -109,16 +103,6 @@ function Receiver({ c, receiver }: { readonly c: ConsoleContext; readonly receiv
   );
 }
 
-/** A form without an action is sent to the address of the list, so the answer has the same filter. */
-function Send({ id, children }: PropsWithChildren<{ readonly id?: string }>) {
-  return (
-    <form method="post">
-      {id !== undefined && <input type="hidden" name="id" value={id} />}
-      <Submit tone={id === undefined ? "" : "small"}>{children}</Submit>
-    </form>
-  );
-}
-
 const COLUMNS: readonly Column<AlertView>[] = [
   { name: "Alert", cell: ({ keyId, text }) => <a href={`/console/keys/${keyId}`}>{text}</a> },
   { name: "At", cell: ({ at }) => <Time iso={at} /> },
@@ -140,9 +124,3 @@ const COLUMNS: readonly Column<AlertView>[] = [
     cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? NONE : <Relative iso={nextAttemptAt} />),
   },
 ];
-
-const SEND_AGAIN: Column<AlertView> = {
-  name: "Action",
-  isClear: true,
-  cell: ({ id }) => <Send id={id}>Send again</Send>,
-};
