@@ -97,37 +97,23 @@ async function exchange(
     if (thrown instanceof DOMException && thrown.name === "TimeoutError") {
       throw lost(`${baseUrl} did not answer within ${TIMEOUT_SECONDS} seconds.`);
     }
-    const { code = "", message = "" } = originOf(thrown);
+    const { code = "" } = originOf(thrown);
     if (NOT_TRUSTED.test(code)) {
       throw unreachable(
         `The certificate of ${baseUrl} is not trusted (${code}). If your network has a certificate of its own, set NODE_EXTRA_CA_CERTS to its file, or NODE_USE_SYSTEM_CA=1 if your system knows it.`,
       );
     }
-    const [, answer] = /Proxy response \((\d+)\)/.exec(message) ?? [];
-    if (answer !== undefined) {
-      throw unreachable(
-        `The proxy of ${proxyVariable()} answered ${answer}, and did not connect to ${baseUrl}.`,
-      );
-    }
     if (!NEVER_MADE.test(code)) throw lost(`The connection to ${baseUrl} broke.`);
-    throw unreachable(`${baseUrl} cannot be reached${hintFor(baseUrl)}`);
+    throw unreachable(
+      `${baseUrl} cannot be reached${isLocal(baseUrl) ? ". Is it running (npm start)?" : "."}`,
+    );
   }
 }
 
-/** fetch's error has a cause with a code, and with a proxy this cause has another. */
-function originOf(thrown: unknown): { readonly code?: string; readonly message?: string } {
+/** fetch's error has a cause with a code. With a proxy, this cause has another. */
+function originOf(thrown: unknown): { readonly code?: string } {
   const { cause } = Object(thrown);
   return cause === undefined ? Object(thrown) : originOf(cause);
-}
-
-function hintFor(baseUrl: string): string {
-  if (isLocal(baseUrl)) return ". Is it running (npm start)?";
-  const name = proxyVariable();
-  return name === undefined ? "." : ` through the proxy of ${name}.`;
-}
-
-function proxyVariable(): string | undefined {
-  return ["https_proxy", "HTTPS_PROXY"].find((name) => process.env[name]);
 }
 
 function refusalOf(

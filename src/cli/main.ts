@@ -1,5 +1,4 @@
 /** Runs the command line as a process. */
-import { useProxies } from "./proxies.ts";
 import { runCli } from "./run-cli.ts";
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -9,7 +8,6 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
-useProxies(process.env);
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,

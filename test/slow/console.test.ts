@@ -267,10 +267,6 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     expect(await button.textContent()).toBe("Ship 1 order");
     await page.getByLabel("All on this page").check();
     expect(await button.textContent()).toBe("Ship 2 orders");
-    await page.getByLabel("All on this page").uncheck();
-    await page.getByLabel("Ship order 602").click();
-    await page.getByLabel("Ship order 601").click({ modifiers: ["Shift"] });
-    expect(await button.textContent()).toBe("Ship 2 orders");
     await page.getByLabel("Ship order 602").uncheck();
     await submit(page, page.getByRole("button", { name: "Ship 1 order" }));
     expect(await rowOf(page, "Orders", "601")).toMatch(/ shipped$/);

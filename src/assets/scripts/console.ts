@@ -69,22 +69,9 @@ function countTicks(form: HTMLFormElement): void {
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;
   });
-  tickRanges(boxes);
   form.addEventListener("change", show);
   addEventListener("pageshow", show); // a browser that goes back restores the ticks
   all.closest("label")?.removeAttribute("hidden");
-}
-
-/** A click with Shift gives every box since the last click the state of the clicked box. */
-function tickRanges(boxes: readonly HTMLInputElement[]): void {
-  let last: number | undefined;
-  for (const [i, box] of boxes.entries()) {
-    box.addEventListener("click", ({ shiftKey }) => {
-      const [from, to] = shiftKey && last !== undefined ? [Math.min(last, i), Math.max(last, i)] : [i, i];
-      for (const each of boxes.slice(from, to + 1)) each.checked = box.checked;
-      last = i;
-    });
-  }
 }
 
 /** The text of a page is in UTC. */

@@ -8,7 +8,6 @@ import type { AppEnv } from "../context.ts";
 import { ApiError } from "../platform/errors.ts";
 import { MAX_UPLOAD_BYTES } from "../platform/memory.ts";
 import { keepPrivate, limitForms } from "./kit/headers.ts";
-import { alertReceiver } from "./kit/receiver.tsx";
 import { alertPages } from "./pages/alerts/page.tsx";
 import { auditPages } from "./pages/audit/page.tsx";
 import { customerPages } from "./pages/customers/customer-page.tsx";
@@ -42,11 +41,6 @@ export const consoleRoutes = new Hono<AppEnv>()
   .post("/find", answerFind)
   // The reference of the pages: /admin/openapi.json takes a token, and no session of the console.
   .get("/openapi.json", (c) => answerTo(c, showReference))
-  .use((c, next) => {
-    // Not awaited: the page's own queries run meanwhile.
-    void alertReceiver(c);
-    return next();
-  })
   .get("/", overviewPage)
   .get("/find", findPage)
   .get("/reference", (c) => c.redirect("/docs/admin"))

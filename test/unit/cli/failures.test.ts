@@ -57,15 +57,6 @@ const FAILURES: readonly [string, () => Response | Error, string, boolean][] = [
     "not trusted",
     false,
   ],
-  [
-    "a proxy that does not connect",
-    () =>
-      new TypeError("fetch failed", {
-        cause: new Error("", { cause: new Error("Proxy response (407) !== 200") }),
-      }),
-    "answered 407, and did not connect",
-    false,
-  ],
   ["a connection that breaks", () => connectionError("UND_ERR_SOCKET"), "broke", true],
   ["silence", () => new DOMException("", "TimeoutError"), "did not answer within 60 seconds", true],
 ];

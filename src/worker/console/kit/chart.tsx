@@ -1,6 +1,7 @@
 /** Shows requests over time as a chart and as a table. */
+import type { PropsWithChildren } from "hono/jsx";
 import type { DayUsage, KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
-import { formatDay, formatPercent } from "../../text/format.ts";
+import { formatDay, formatNumber, formatPercent } from "../../text/format.ts";
 import { Bars, type DrawnRow, isUsed, type Series, timeOf } from "./bars.tsx";
 import { addressOf } from "./forms.ts";
 import { OF_THE_DAY, Presets } from "./list.tsx";
@@ -51,6 +52,16 @@ export function AsOf({ c, of: { from, completeFrom = from, asOf, unreachable = [
       <Term name="counted">Counted until</Term> <Time iso={asOf} />.{" "}
       <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
     </>
+  );
+}
+
+/** How many requests there were. The children end the sentence. */
+export function Totals({ of, children }: PropsWithChildren<{ readonly of: Figures }>) {
+  return (
+    <p>
+      <strong>{formatNumber(of.admitted)}</strong> admitted, <strong>{formatNumber(of.refused)}</strong>{" "}
+      refused by a limit, <strong>{formatNumber(of.refusedWhileBanned)}</strong> blocked by bans{children}.
+    </p>
   );
 }
 

@@ -9,7 +9,6 @@ import { ERROR_STATUS } from "../../platform/error-codes.ts";
 import type { ApiError } from "../../platform/errors.ts";
 import { settingsOf } from "../../platform/settings.ts";
 import { inWords } from "./labels.ts";
-import { FailingAlerts } from "./receiver.tsx";
 
 export type ConsoleContext = Context<AppEnv>;
 
@@ -49,7 +48,6 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
               <li>
                 <a href={href} aria-current={isCurrent(c.req.path, href) ? "page" : undefined}>
                   {name}
-                  {name === "Alerts" && <FailingAlerts c={c} />}
                 </a>
               </li>
             ))}

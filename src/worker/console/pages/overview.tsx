@@ -1,5 +1,6 @@
 /** `/console` shows first what needs somebody, most urgent first, and then how many requests there were. */
 import type { Child } from "hono/jsx";
+import { receiverOf } from "../../admin/alerts/receiver.ts";
 import type { ReceiverView } from "../../admin/alerts/schema.ts";
 import { banCalls } from "../../admin/bans/calls.ts";
 import type { ListedBan } from "../../admin/bans/schema.ts";
@@ -10,15 +11,14 @@ import { planCalls } from "../../admin/plans/calls.ts";
 import { endOfKey } from "../../admin/says.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
-import { type KeyUsageView, NEAR_DAYS, type TimeUsage } from "../../admin/usage/schema.ts";
+import { type KeyUsageView, NEAR_DAYS } from "../../admin/usage/schema.ts";
 import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
 import { isUsable } from "../../key/key.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
-import { DAY_SECONDS, daysBefore, HOUR_SECONDS } from "../../text/time.ts";
-import { AsOf, RangeLinks, rangeIn, UsageChart } from "../kit/chart.tsx";
+import { daysBefore } from "../../text/time.ts";
+import { AsOf, RangeLinks, rangeIn, Totals, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
-import { alertReceiver } from "../kit/receiver.tsx";
 import { CreateKey, Customer, Relative, Term } from "../kit/ui.tsx";
 import { BannedKey, BanReason, LiftForm } from "./bans.tsx";
 import { advicesTo } from "./customers/advice.tsx";
@@ -37,7 +37,7 @@ export async function overviewPage(c: ConsoleContext) {
   const expire = { status: "usable", expiringBefore: daysBefore(-EXPIRING_DAYS), sort: "expiry" };
   const limit = String(SHOWN);
   const [receiver, bans, near, requests, expiring, { plans }, health] = await Promise.all([
-    alertReceiver(c),
+    receiverOf(c.env),
     ask(c, banCalls.list, { state: "live", limit }),
     ask(c, usageCalls.near, { limit }),
     ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
@@ -94,7 +94,19 @@ export async function overviewPage(c: ConsoleContext) {
           <AsOf c={c} of={requests} />
         </p>
       </section>
-      <Requests c={c} usage={requests} shown={shown} />
+      <section>
+        <div class="section-head">
+          <h2>Requests</h2>
+          <RangeLinks c={c} shown={shown} />
+        </div>
+        <Totals of={requests.total} />
+        <UsageChart
+          title={`The last ${shown.name}`}
+          rows={requests.rows}
+          by={shown.by}
+          asOf={requests.asOf}
+        />
+      </section>
     </>,
   );
 }
@@ -183,55 +195,4 @@ function expiryNeed(key: KeyView): Need | undefined {
   );
   const help = ends.remedy === "edit" ? "Change the expiry" : "Rotate secret";
   return needOf("warn", says, <a href={`/console/keys/${id}/${ends.remedy}`}>{help}</a>);
-}
-
-type RequestsProps = {
-  readonly c: ConsoleContext;
-  readonly usage: {
-    readonly rows: readonly TimeUsage[];
-    readonly total: Omit<TimeUsage, "start">;
-    readonly asOf: string;
-  };
-  readonly shown: ReturnType<typeof rangeIn>;
-};
-
-function Requests({ c, usage: { rows, total, asOf }, shown }: RequestsProps) {
-  const { admitted, refused, refusedWhileBanned } = total;
-  const all = admitted + refused + refusedWhileBanned;
-  const minutes = (rows.length * (shown.by === "day" ? DAY_SECONDS : HOUR_SECONDS)) / 60;
-  return (
-    <section>
-      <div class="section-head">
-        <h2>Requests</h2>
-        <RangeLinks c={c} shown={shown} />
-      </div>
-      <div class="tiles">
-        <Tile
-          name="admitted"
-          value={admitted}
-          rate={`${formatNumber(Math.round(admitted / minutes))} a minute`}
-        />
-        <Tile name="refused by a limit" value={refused} rate={`${formatPercent(refused, all)} of all`} />
-        <Tile
-          name="blocked by bans"
-          value={refusedWhileBanned}
-          rate={`${formatPercent(refusedWhileBanned, all)} of all`}
-        />
-      </div>
-      <UsageChart title={`The last ${shown.name}`} rows={rows} by={shown.by} asOf={asOf} />
-    </section>
-  );
-}
-
-type TileProps = { readonly name: string; readonly value: number; readonly rate: string };
-
-function Tile({ name, value, rate }: TileProps) {
-  return (
-    <div class="tile">
-      <p>
-        <strong>{formatNumber(value)}</strong> {name}
-      </p>
-      <p class="muted">{rate}</p>
-    </div>
-  );
 }

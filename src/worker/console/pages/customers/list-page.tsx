@@ -2,7 +2,6 @@
 import { Hono } from "hono";
 import { customerCalls } from "../../../admin/customers/calls.ts";
 import { customerQuery, type ListedCustomer, newCustomer } from "../../../admin/customers/schema.ts";
-import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import { orderOf } from "../../../admin/usage/schema.ts";
@@ -13,23 +12,20 @@ import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { doneAddress, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
-import { CsvLink, daysIn, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
+import { CsvLink, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
   Badge,
   type Column,
   Customer,
   customerAddress,
-  Notice,
   ShownCount,
   Submit,
   Table,
   Time,
 } from "../../kit/ui.tsx";
-import { advicesTo } from "./advice.tsx";
 
 const ROWS_PER_PAGE = 50;
-const ADVICES_SHOWN = 5;
 /** The customer who comes closest to a limit is first, and may need the next plan. */
 const BY_DEFAULT = { sort: "near" };
 
@@ -47,12 +43,8 @@ async function showCustomers(c: ConsoleContext) {
   const byDefault = { ...BY_DEFAULT, from: daysBefore(29) };
   const query = queryOf(c, customerQuery, byDefault);
   if (query.format === "csv") return fileOf(c, customerCalls.list, query);
-  const [answer, { plans }] = await Promise.all([
-    customerCalls.list.run(inputOf(c, { query: { ...query, limit: ROWS_PER_PAGE } })),
-    planCalls.list.run(inputOf(c, {})),
-  ]);
+  const answer = await customerCalls.list.run(inputOf(c, { query: { ...query, limit: ROWS_PER_PAGE } }));
   const { customers, next, from, to } = answer;
-  const advices = advicesTo(customers.slice(0, ADVICES_SHOWN), daysIn({ from, to }), plans);
   const shown = { ...byDefault, ...c.req.query() };
   return page(
     c,
@@ -78,15 +70,6 @@ async function showCustomers(c: ConsoleContext) {
         button="Show"
         presets={rangePresets(c, shown, { from, to })}
       />
-      {advices.length > 0 && (
-        <Notice kind="warn">
-          {advices.map(({ says, helps }) => (
-            <p>
-              {says} {!c.var.mayOnlyRead && helps}
-            </p>
-          ))}
-        </Notice>
-      )}
       <Table
         caption="Customers"
         columns={columnsOf(sortedBy(c, orderOf(query)))}

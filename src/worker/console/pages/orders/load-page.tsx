@@ -1,6 +1,5 @@
 /** `/console/orders/load` loads a file of orders, and says what became of its lines. */
 import { Hono } from "hono";
-import type { PropsWithChildren } from "hono/jsx";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
@@ -11,17 +10,14 @@ import {
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
-  refusedFormat,
-  refusedText,
 } from "../../../admin/orders/file/load.ts";
-import { type RefusedLine, readOrders } from "../../../admin/orders/file/read.ts";
+import { readOrders } from "../../../admin/orders/file/read.ts";
 import { ORDER_MEMBERS } from "../../../admin/orders/loaded-order.ts";
 import { fileLoad } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
-import { toCsv } from "../../../text/csv.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
 import { EntryUndo } from "../../kit/done.tsx";
 import { Fields } from "../../kit/fields.tsx";
@@ -38,8 +34,6 @@ const LIMITS = { orders: 100_000, refused: 10_000, refusedChars: 500_000 };
 const PIECE_BYTES = 64 * 1024;
 /** A request has a limit of D1 queries, and a batch holds an isolate for some 100 ms. */
 const BATCH_ORDERS = 2_000;
-/** In an address, which takes up to three characters for a byte. */
-const MAX_DOWNLOAD_CHARS = 400_000;
 
 export const loadPages = new Hono<AppEnv>()
   .get("/load", (c) => {
@@ -54,10 +48,8 @@ export const loadPages = new Hono<AppEnv>()
           keeps its values, an empty cell takes its value away.
         </p>
         <p>
-          <Download name="orders.csv" text={`\ufeff${toCsv([ORDER_MEMBERS])}`}>
-            Template for a spreadsheet
-          </Download>
-          . A spreadsheet keeps 15 digits: open the columns id and petId as text.
+          A spreadsheet has the columns <code>{ORDER_MEMBERS.join(", ")}</code>. It keeps 15 digits: open the
+          columns id and petId as text.
         </p>
         <div class="field">
           <label for="file">File</label>
@@ -115,21 +107,6 @@ async function* piecesOf(file: File): AsyncGenerator<Uint8Array, void> {
   }
 }
 
-type DownloadProps = PropsWithChildren<{ readonly name: string; readonly text: string }>;
-
-/** The link has the whole file, so the service stores nothing for a later download. */
-function Download({ name, text, children }: DownloadProps) {
-  return (
-    <a download={name} href={`data:text/csv;charset=utf-8,${addressed(text)}`}>
-      {children}
-    </a>
-  );
-}
-
-function addressed(text: string): string {
-  return encodeURIComponent(text.toWellFormed()).replaceAll("'", "%27");
-}
-
 type ResultProps = {
   readonly progress: LoadProgress;
   readonly file: CheckedFile;
@@ -173,20 +150,10 @@ function Result({ progress, file, isDryRun, entry }: ResultProps) {
 }
 
 function Refused({ file: { refused, refusedLines } }: { readonly file: CheckedFile }) {
-  const [first] = refusedLines;
-  if (first === undefined) return "";
-  const { extension, head } = refusedFormat(first);
-  const { text, count } = downloadOf(refusedLines, extension === "csv" ? `\ufeff${head}` : head);
+  if (refused === 0) return "";
   return (
     <>
       <h2>Refused lines</h2>
-      {count > 0 && (
-        <p>
-          <Download name={`refused-lines.${extension}`} text={text}>
-            {count < refused ? `Download the first ${formatNumber(count)}` : "Download them"}
-          </Download>
-        </p>
-      )}
       {REFUSED_LINES_SHOWN < refused && <p class="muted">The first {REFUSED_LINES_SHOWN}:</p>}
       <ul class="feed">
         {refusedLines.slice(0, REFUSED_LINES_SHOWN).map(({ line, text, reason }) => (
@@ -202,18 +169,4 @@ function Refused({ file: { refused, refusedLines } }: { readonly file: CheckedFi
 
 function cut(text: string): string {
   return text.length > CHARS_SHOWN ? `${text.slice(0, CHARS_SHOWN)}…` : text;
-}
-
-/** Takes as many lines as the page has room for. */
-function downloadOf(lines: readonly RefusedLine[], head: string) {
-  const texts = [head];
-  let [count, chars] = [0, 0];
-  for (const line of lines) {
-    const text = refusedText(line);
-    chars += addressed(text).length;
-    if (chars > MAX_DOWNLOAD_CHARS) break;
-    texts.push(text);
-    count++;
-  }
-  return { text: texts.join(""), count };
 }

@@ -7,7 +7,7 @@ import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
 import { counted, formatNumber, planName } from "../../../text/format.ts";
 import { DAY_SECONDS, nowSeconds } from "../../../text/time.ts";
-import { AsOf, closenessColumns, figureColumns, UsageChart } from "../../kit/chart.tsx";
+import { AsOf, closenessColumns, figureColumns, Totals, UsageChart } from "../../kit/chart.tsx";
 import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
@@ -26,7 +26,6 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   // A chart has every bar.
   const limit = by === "hour" || by === "day" ? MAX_BARS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, by, limit } }));
-  const { admitted, refused, refusedWhileBanned } = usage.total;
   const keyCount = usage.by === "key" || usage.by === "plan" ? usage.total.keyCount : undefined;
   const sortBy = sortedBy(c, orderOf(query));
   // Nobody types the id of a key, but a link may have it.
@@ -43,11 +42,7 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         button="Show"
         presets={rangePresets(c, c.req.query(), usage)}
       />
-      <p>
-        <strong>{formatNumber(admitted)}</strong> admitted, <strong>{formatNumber(refused)}</strong> refused
-        by a limit, <strong>{formatNumber(refusedWhileBanned)}</strong> blocked by bans
-        {keyCount !== undefined && `, of ${counted(keyCount, "key")}`}.
-      </p>
+      <Totals of={usage.total}>{keyCount !== undefined && `, of ${counted(keyCount, "key")}`}</Totals>
       {usage.by === "key" ? (
         <Table
           caption="Usage by key"
