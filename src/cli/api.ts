@@ -2,7 +2,7 @@
 import { isRecord, type Problem } from "../worker/text/check-schema.ts";
 import { type Access, isLocal } from "./access.ts";
 import { CliError } from "./io.ts";
-import { parseAnswer, printableLines } from "./output.ts";
+import { printableLines } from "./output.ts";
 
 export type Query = Readonly<Record<string, unknown>>;
 
@@ -29,7 +29,7 @@ export async function send<Body>(
 
 function objectIn(text: string): object | undefined {
   try {
-    const value = parseAnswer(text);
+    const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -2,23 +2,12 @@
 
 import { styleText } from "node:util";
 import stringWidth from "string-width";
-import { parseExactJson } from "../worker/text/exact-json.ts";
 import { wordsOf } from "../worker/text/says.ts";
 import { escapeControls } from "../worker/text/text.ts";
 import type { CliIo, Output } from "./io.ts";
 
-/** An integer above 2^53 is a bigint, which keeps all its digits. */
-export function parseAnswer(text: string): unknown {
-  return parseExactJson(text, (value, source) =>
-    Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : BigInt(source),
-  );
-}
-
 export function toJson(value: unknown): string {
-  const text = JSON.stringify(value, (_, member) =>
-    typeof member === "bigint" ? JSON.rawJSON(String(member)) : member,
-  );
-  return printable(text);
+  return printable(JSON.stringify(value));
 }
 
 /** Most texts: no control characters, and each character takes one column. The other checks take long. */

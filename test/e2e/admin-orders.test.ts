@@ -84,7 +84,7 @@ describe("orders load", () => {
       code: 0,
       err: expect.stringContaining("2 inserted"),
     });
-    expect(await (await service.admin("GET", "/orders/79")).text).toContain('"petId":6');
+    expect(await (await service.admin("GET", "/orders/79")).text).toContain('"petId":"6"');
   });
 
   it("loads the CSV of orders that the service makes", async ({ expect }) => {

@@ -94,7 +94,7 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
     expect(await submit(page, mine)).toBe(200);
     expect((await service.admin("GET", "/orders/501")).body).toMatchObject({
       status: "processing",
-      quantity: 9,
+      quantity: "9",
     });
 
     await page.goto(new URL("/console/plans/business/edit", service.url).href);

@@ -15,7 +15,8 @@ describe("a CSV file", () => {
   });
 
   it("has an apostrophe before a text that a spreadsheet would run as a formula", ({ expect }) => {
-    for (const sign of "=+-@＝＋－＠") expect(toCsv([[`${sign}1`]])).toBe(`'${sign}1\r\n`);
+    for (const sign of "=+-@＝＋－＠") expect(toCsv([[`${sign}1+2`]])).toBe(`'${sign}1+2\r\n`);
+    expect(toCsv([["-9223372036854775808", "-1x"]])).toBe("-9223372036854775808,'-1x\r\n");
     expect(toCsv([["\t=1", "\r=1", "\n=1", "a=1", "a＠b"]])).toBe(`"'\t=1","'\r=1","'\n=1",a=1,a＠b\r\n`);
   });
 });

@@ -27,16 +27,11 @@ export type Input<Body, Query> = {
   readonly origin: string;
 };
 
-/**
- * Text that is sent as it is: JSON that SQLite wrote, with all digits of its integers, or a text of the call's
- * `media`. `version` becomes the `ETag`.
- */
+/** Text of the call's `media`, or JSON, that is sent as it is. */
 export class Rendered {
   readonly text: string;
-  readonly version: number | undefined;
-  constructor(text: string, version?: number) {
+  constructor(text: string) {
     this.text = text;
-    this.version = version;
   }
 }
 

@@ -16,7 +16,7 @@ import {
 } from "../db/database.ts";
 import type { AuditCall } from "../db/values.ts";
 import { ApiError, conflict, notFound } from "../platform/errors.ts";
-import { exactNumber, parseExactJson } from "../text/exact-json.ts";
+import { exactValue, parseExactJson } from "../text/exact-json.ts";
 import { capital, formatNumber } from "../text/format.ts";
 import { type Members, membersOf, sentenceOf } from "../text/says.ts";
 import type { Input } from "./call.ts";
@@ -112,7 +112,7 @@ export async function commit<Found>(
 
 async function toEntries(db: Database, rows: readonly unknown[]): Promise<ChangeEntry[]> {
   const membersIn = (json: string | null) =>
-    json === null ? {} : membersOf(parseExactJson(json, exactNumber));
+    json === null ? {} : membersOf(parseExactJson(json, exactValue));
   const entries = (rows as EntryRow[]).map(({ before, after, ...entry }) => ({
     ...entry,
     before: membersIn(before),
@@ -146,8 +146,6 @@ export type Target<Row, View> = {
   readonly id: string;
   readonly select: SQL;
   readonly view: (row: Row) => View;
-  /** Returns the JSON text of `current` in a 412. Without it: the JSON of the view. */
-  readonly json?: (now: View) => string;
 };
 
 /** `expected` is the version that the object must have. Undefined: any. */
@@ -232,7 +230,7 @@ type Result<View, Returned> = {
 /** Changes one object. Throws a 404 if it does not exist, a 409 if it cannot change, and a 412 for another version. */
 export async function make<Row, View extends object, Returned = unknown>(
   input: Maker & Pick<ChangeInput, "expected">,
-  { kind, id, select, view, ...target }: Target<Row, View>,
+  { kind, id, select, view }: Target<Row, View>,
   change: ChangeOfRows,
 ): Promise<Result<View, Returned>> {
   const chosen = [{ object: id, expected: input.expected }];
@@ -246,7 +244,7 @@ export async function make<Row, View extends object, Returned = unknown>(
   if (row === undefined) throw missing(kind);
   if (was && was.refused !== null) throw conflict(`The ${kind.noun} ${was.refused}.`);
   const now = view(row);
-  if (was && !was.isExpected) throw changedMeanwhile(now, target.json?.(now) ?? JSON.stringify(now));
+  if (was && !was.isExpected) throw changedMeanwhile(now);
   return {
     now,
     entry,
@@ -301,25 +299,30 @@ export function sentencesOf(said: readonly Said[], isDryRun = false): string[] {
   });
 }
 
-/** Reads the object. Throws a 404, or a 412 for another version. */
-export async function requireTarget<Row, View>(
+export async function findTarget<Row, View>(
   db: Database,
-  { kind, select, view }: Target<Row, View>,
-): Promise<View> {
+  { select, view }: Target<Row, View>,
+): Promise<View | undefined> {
   const row = await db.get<Row | undefined>(select);
-  if (row === undefined) throw missing(kind);
-  return view(row);
+  return row === undefined ? undefined : view(row);
+}
+
+/** Reads the object. Throws a 404. */
+export async function requireTarget<Row, View>(db: Database, target: Target<Row, View>): Promise<View> {
+  const found = await findTarget(db, target);
+  if (found === undefined) throw missing(target.kind);
+  return found;
 }
 
 function missing({ noun }: Kind): ApiError {
   return notFound(`No ${noun} has this id.`);
 }
 
-function changedMeanwhile(now: object, current: string): ApiError {
+function changedMeanwhile(now: object): ApiError {
   return new ApiError(
     "changed_meanwhile",
     "It was changed meanwhile, so this change was not made. Look at it is now, and try again.",
-    { headers: { ETag: toEtag(now as { version: number }) }, members: { current } }, // a version was expected
+    { headers: { ETag: toEtag(now as { version: number }) }, members: { current: JSON.stringify(now) } }, // a version was expected
   );
 }
 

@@ -27,7 +27,8 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   const input = await received(c, call);
   const answer = await call.run(input);
   if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
-  if (answer instanceof Rendered) return rawText(answer, call);
+  if (answer instanceof Rendered)
+    return c.body(answer.text, 200, { "Content-Type": call.media ?? "application/json" });
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
   const { id } = answer as { id: string }; // a created object has an id
@@ -90,9 +91,4 @@ async function received(
   const text = call.upload === undefined ? "" : await receiveText(c, call.upload.maxBytes);
   const body = call.body === undefined ? {} : await checkedBody(c, call.body);
   return inputOf(c, { id, partId, body, query, text, expected: ifMatch(c) });
-}
-
-function rawText({ text, version }: Rendered, { media = "application/json" }: Call): Response {
-  const etag = version === undefined ? {} : { ETag: toEtag({ version }) };
-  return new Response(text, { headers: { "Content-Type": media, ...etag } });
 }

@@ -1,6 +1,6 @@
 /** Tables as CSV (RFC 4180). No spreadsheet runs a cell as a formula. */
 
-export type CsvCell = string | number | bigint | null | undefined;
+export type CsvCell = string | number | null | undefined;
 
 /** Returns the text of a file. The first row has the names of the columns. */
 export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
@@ -9,10 +9,10 @@ export function toCsv(rows: readonly (readonly CsvCell[])[]): string {
 
 /**
  * Puts an apostrophe before a text that begins a formula, also in full width (OWASP, CSV injection). In some
- * countries spreadsheets separate cells by semicolons.
+ * countries spreadsheets separate cells by semicolons. An integer of 64 bits is a text here, and no formula.
  */
 function field(value: CsvCell): string {
   if (typeof value !== "string") return String(value ?? "");
-  const text = value.replace(/^[=+\-@\t\r\n＝＋－＠]/, "'$&");
+  const text = /^-?\d+$/.test(value) ? value : value.replace(/^[=+\-@\t\r\n＝＋－＠]/, "'$&");
   return /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

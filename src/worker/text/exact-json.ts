@@ -13,14 +13,7 @@ export function parseExactJson(
   return JSON.parse(text, reviver as Parameters<typeof JSON.parse>[1]);
 }
 
-declare global {
-  interface JSON {
-    /** `JSON.stringify` copies the text. V8 has this member, and the standard library's types lack it. */
-    rawJSON(text: string): object;
-  }
-}
-
-/** Returns a number that `JSON.stringify` writes with all its digits. */
-export function exactNumber(value: number, source: string): unknown {
-  return Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : JSON.rawJSON(source);
+/** Returns the text of an integer that a number of JavaScript would round. */
+export function exactValue(value: number, source: string): number | string {
+  return Number.isSafeInteger(value) || !/^-?\d+$/.test(source) ? value : source;
 }

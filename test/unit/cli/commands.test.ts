@@ -53,7 +53,7 @@ const IO = {
 const CHANGED = { ...KEY, effective: "immediately", says: "The key is changed." };
 const SECRET = `sok_${"a1".repeat(22)}b`;
 const ORDER =
-  '{"id":9223372036854775807,"petId":9007199254740993,"quantity":2,"shipDate":null,"complete":true,"status":"pending"}';
+  '{"id":"9223372036854775807","petId":"9007199254740993","quantity":"2","shipDate":null,"complete":true,"status":"pending"}';
 const FIGURES = { admitted: 40, refused: 2, refusedWhileBanned: 1 };
 const RANGE = {
   from: "2026-11-20T00:00:00Z",

@@ -46,7 +46,7 @@ startEachTestAt(T0);
 const OTHER: Readonly<Record<string, object>> = {
   keys: { note: "other" },
   plans: { requestsPerDay: 9_999 },
-  orders: { quantity: 3 },
+  orders: { complete: true },
   customers: { note: "other" },
 };
 

@@ -52,14 +52,14 @@ describe("a load", () => {
     const order = async (id: string) =>
       (await operator("GET", `/orders/${id}`)).text.replace(/,"version":\d+}$/, "}");
     expect(await order("9223372036854775807")).toBe(
-      '{"id":9223372036854775807,"petId":-9223372036854775808,"quantity":9007199254740993,"shipDate":null,"complete":false,"status":"pending"}',
+      '{"id":"9223372036854775807","petId":"-9223372036854775808","quantity":"9007199254740993","shipDate":null,"complete":false,"status":"pending"}',
     );
     expect(await order("9007199254740993")).toBe(
-      '{"id":9007199254740993,"petId":5,"quantity":1,"shipDate":null,"complete":true,"status":"shipped"}',
+      '{"id":"9007199254740993","petId":"5","quantity":"1","shipDate":null,"complete":true,"status":"shipped"}',
     );
     await load("", '{"id":9007199254740993,"petId":null,"quantity":null,"complete":null}');
     expect(await order("9007199254740993")).toBe(
-      '{"id":9007199254740993,"petId":null,"quantity":null,"shipDate":null,"complete":null,"status":"shipped"}',
+      '{"id":"9007199254740993","petId":null,"quantity":null,"shipDate":null,"complete":null,"status":"shipped"}',
     );
   });
 

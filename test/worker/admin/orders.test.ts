@@ -13,8 +13,8 @@ const operator = operatorOf(app);
 async function listed(query: string): Promise<{ ids: string[]; next: string | null }> {
   const { status, text } = await operator("GET", `/orders${query}`);
   if (status !== 200) throw new Error(text);
-  const ids = [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => String(id));
-  return { ids, next: JSON.parse(text).next };
+  const { orders, next } = JSON.parse(text);
+  return { ids: orders.map(({ id }: { id: string }) => id), next };
 }
 
 describe("the operator's list of orders", () => {
@@ -35,7 +35,7 @@ describe("the operator's list of orders", () => {
     expect(ids).toEqual([]);
     expect(await listed("?petId=9007199254740993")).toEqual({ ids: ["9007199254740993"], next: null });
     expect((await operator("GET", "/orders?petId=-9223372036854775808")).text).toBe(
-      '{"orders":[{"id":-9223372036854775808,"petId":-9223372036854775808,"quantity":null,"shipDate":null,"complete":null,"status":"shipped","version":0}],"next":null}',
+      '{"orders":[{"id":"-9223372036854775808","petId":"-9223372036854775808","quantity":null,"shipDate":null,"complete":null,"status":"shipped","version":0}],"next":null}',
     );
   });
 
@@ -73,10 +73,12 @@ it("the list of cancelled orders has their members with all digits, who cancelle
   const [id, quantity] = ["-9223372036854775808", "9223372036854775805"];
   await insertOrders({ id, petId: id, quantity });
   expect((await app(`${LIST}/${id}`, { method: "DELETE", key })).status).toBe(204);
-  const { text, body } = await operator("GET", "/orders/cancelled?limit=1");
-  expect(text).toContain(`"id":${id},"petId":${id},"quantity":${quantity},`);
+  const { body } = await operator("GET", "/orders/cancelled?limit=1");
   expect(body.cancelled).toMatchObject([
-    { cancelledAt: "2035-01-01T12:00:00Z", cancelledBy: keyId, cancelledByName: "test" },
+    {
+      ...{ id, petId: id, quantity, cancelledAt: "2035-01-01T12:00:00Z" },
+      ...{ cancelledBy: keyId, cancelledByName: "test" },
+    },
   ]);
 });
 
@@ -87,8 +89,8 @@ it("an order's members are changed one by one; null removes one; a wrong one is 
   await insertOrders({ id, petId: "1", quantity: "1", complete: true });
   const changes = { quantity: 4, complete: null, shipDate: "2026-11-21T12:00:00+02:00" };
   const { body } = await operator("PATCH", `/orders/${id}`, changes);
-  const changed = { quantity: 4, complete: null, shipDate: "2026-11-21T10:00:00.000Z" };
-  expect(body).toMatchObject({ id: Number(id), petId: 1, ...changed, status: "pending" });
+  const changed = { quantity: "4", complete: null, shipDate: "2026-11-21T10:00:00.000Z" };
+  expect(body).toMatchObject({ id, petId: "1", ...changed, status: "pending" });
   const wrong = await operator("PATCH", `/orders/${id}`, { shipDate: "x", status: "lost", petId: 2 });
   expect(wrong.body.message).toMatch(/^status: .*; shipDate: .*; petId: /);
   expect((await operator("PATCH", `/orders/${id}`, {})).status).toBe(400);
@@ -153,8 +155,7 @@ describe("shipping orders", () => {
       [FIRST, "pending"],
       [LARGE, "processing"],
     ] as const) {
-      expect((await operator("GET", `/orders/${id}`)).text).toMatch(`{"id":${id},`);
-      expect((await operator("GET", `/orders/${id}`)).body).toMatchObject({ status: "shipped" });
+      expect((await operator("GET", `/orders/${id}`)).body).toMatchObject({ id, status: "shipped" });
       expect(await auditOf(id)).toMatchObject([
         { call: "orders.ship", actor: "mo", before: { status }, after: { status: "shipped" } },
       ]);
@@ -247,18 +248,18 @@ describe("deleting an order", () => {
   it("works in any status, answers with the order, and keeps all of it in the audit log", async ({
     expect,
   }) => {
-    const order = `"petId":9223372036854775807,"quantity":9007199254740993,"shipDate":"2026-01-01T00:00:00.000Z","complete":true`;
+    const members = { shipDate: "2026-01-01T00:00:00.000Z", complete: true };
+    const order = { petId: "9223372036854775807", quantity: "9007199254740993", ...members };
     for (const status of ["pending", "processing", "shipped", "delivered"]) {
       const id = newOrderId();
-      await operator("PUT", "/orders", `[{"id":${id},${order},"status":"${status}"}]`);
+      await operator("PUT", "/orders", [{ id, ...order, status }]);
       const deleted = await operator("DELETE", `/orders/${id}`);
-      expect(deleted.status).toBe(200);
-      expect(deleted.text).toContain(`{"id":${id},${order},"status":"${status}",`);
+      expect(deleted).toMatchObject({ status: 200, body: { id, ...order, status } });
       expect((await operator("GET", `/orders/${id}`)).status).toBe(404);
       expect((await operator("DELETE", `/orders/${id}`)).status).toBe(404);
-      const { body, text } = await operator("GET", `/audit?object=${id}`);
-      expect(body.audit).toMatchObject([{ call: "orders.delete", actor: "mo", after: null }]);
-      expect(text).toContain(`"before":{"id":${id},${order},"status":"${status}",`);
+      const { body } = await operator("GET", `/audit?object=${id}`);
+      const before = { id: Number(id), ...order, status };
+      expect(body.audit).toMatchObject([{ call: "orders.delete", actor: "mo", before, after: null }]);
     }
   });
 

@@ -4,7 +4,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import type * as v from "valibot";
 import type { Database } from "../../db/database.ts";
 import { auditLog } from "../../db/schema.ts";
-import { exactNumber, parseExactJson } from "../../text/exact-json.ts";
+import { exactValue, parseExactJson } from "../../text/exact-json.ts";
 import { nowSeconds, rfc3339 } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { undoRefusal } from "../refusal-sql.ts";
@@ -71,7 +71,7 @@ function toView(entry: Entry): AuditView {
   };
 }
 
-/** Keeps the integers of orders, which have 64 bits. */
+/** Integers of orders have 64 bits. */
 function parsed(json: string | null): unknown {
-  return json === null ? null : parseExactJson(json, exactNumber);
+  return json === null ? null : parseExactJson(json, exactValue);
 }

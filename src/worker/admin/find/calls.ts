@@ -5,10 +5,11 @@ import { counted, planName } from "../../text/format.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
+import { findTarget } from "../change.ts";
 import { searchCustomers } from "../customers/sql.ts";
 import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
-import { findOrder } from "../orders/sql.ts";
+import { orderTarget } from "../orders/sql.ts";
 import { type FoundThing, findQuery, foundThings, IS_MASKED } from "./schema.ts";
 
 export const find = call({
@@ -31,7 +32,7 @@ export async function findThings(env: Bindings, text: string): Promise<{ found: 
   const part = IS_MASKED.test(text) ? text.slice(-4) : text;
   const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
   const [order, { keys }, customers] = await Promise.all([
-    isInt64(text) ? findOrder(db, text) : undefined,
+    isInt64(text) ? findTarget(db, orderTarget(text)) : undefined,
     listKeys(db, filter, nowSeconds()),
     searchCustomers(db, text, MAX_CUSTOMERS),
   ]);

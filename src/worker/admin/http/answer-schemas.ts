@@ -34,5 +34,3 @@ export const effective = v.pipe(
   v.description("When the change takes effect."),
 );
 export const says = described(v.string(), "What the change did, for people. The text may change.");
-/** An integer of 64 bits. JavaScript rounds numbers beyond 2^53. */
-export const int64 = v.pipe(v.number(), v.integer(), v.metadata({ format: "int64" }));

@@ -78,6 +78,6 @@ function valueAt(value: unknown, [name, ...others]: readonly string[]): unknown 
 function cellOf(value: unknown): CsvCell {
   if (value === undefined) return null;
   if (Array.isArray(value)) return value.join(" ");
-  if (typeof value === "number" || typeof value === "bigint") return value;
+  if (typeof value === "number") return value;
   return typeof value === "object" ? value && JSON.stringify(value) : String(value);
 }

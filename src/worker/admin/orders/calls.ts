@@ -1,7 +1,7 @@
 /** The calls about orders: lists, loads, shipments, and changes of one order. */
 import { openDatabase } from "../../db/database.ts";
-import { parseExactJson } from "../../text/exact-json.ts";
-import { call, Rendered } from "../call.ts";
+import { call } from "../call.ts";
+import { requireTarget } from "../change.ts";
 import { columnsOf } from "../http/csv.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
@@ -20,23 +20,10 @@ import {
   orderView,
   shipment,
 } from "./schema.ts";
-import { listCancelled, listOrders, requireOrder } from "./sql.ts";
+import { listCancelled, listOrders, orderTarget } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
 const MAX_LOAD_BYTES = 2 * 1024 * 1024;
-
-/** SQLite wrote the JSON of the order, with all digits. */
-function withSays(json: string, says: string): string {
-  return `${json.slice(0, -1)},"says":${JSON.stringify(says)}}`;
-}
-
-type Row = Readonly<Record<string, unknown>>;
-
-/** Parses an answer for a table. Its integers keep all digits. */
-function exactly<Page>({ text }: Rendered): Page {
-  // The call's schema says which members the text has.
-  return parseExactJson(text, (_value, source) => BigInt(source)) as Page;
-}
 
 export const orderCalls = {
   list: call({
@@ -47,14 +34,8 @@ export const orderCalls = {
     query: orderQuery,
     answer: orderPage,
 
-    run: async ({ env, query }) => {
-      const { orders, next } = await listOrders(openDatabase(env.DB), query);
-      return new Rendered(`{"orders":[${orders.join(",")}],"next":${JSON.stringify(next)}}`);
-    },
-    table: (answer) => {
-      const { orders, next } = exactly<{ orders: Row[]; next: string | null }>(answer);
-      return { file: "orders", columns: columnsOf(orderView), rows: orders, next };
-    },
+    run: ({ env, query }) => listOrders(openDatabase(env.DB), query),
+    table: ({ orders, next }) => ({ file: "orders", columns: columnsOf(orderView), rows: orders, next }),
   }),
 
   load: call({
@@ -92,19 +73,13 @@ export const orderCalls = {
     query: cancelledQuery,
     answer: cancelledPage,
 
-    run: async ({ env, query }) => {
-      const { cancelled, next } = await listCancelled(openDatabase(env.DB), query);
-      return new Rendered(`{"cancelled":[${cancelled.join(",")}],"next":${JSON.stringify(next)}}`);
-    },
-    table: (answer) => {
-      const { cancelled, next } = exactly<{ cancelled: Row[]; next: string | null }>(answer);
-      return {
-        file: "cancelled-orders",
-        columns: columnsOf(cancelledOrder),
-        rows: cancelled,
-        next,
-      };
-    },
+    run: ({ env, query }) => listCancelled(openDatabase(env.DB), query),
+    table: ({ cancelled, next }) => ({
+      file: "cancelled-orders",
+      columns: columnsOf(cancelledOrder),
+      rows: cancelled,
+      next,
+    }),
   }),
 
   show: call({
@@ -114,10 +89,7 @@ export const orderCalls = {
     description: "With its status, which clients do not see.",
     answer: orderView,
 
-    run: async ({ env, id }) => {
-      const { json, version } = await requireOrder(openDatabase(env.DB), id);
-      return new Rendered(json, version);
-    },
+    run: ({ env, id }) => requireTarget(openDatabase(env.DB), orderTarget(id)),
   }),
 
   update: call({
@@ -130,10 +102,7 @@ export const orderCalls = {
     example: { status: "shipped" },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
-    run: async (input) => {
-      const { json, version, says } = await updateOrder(input);
-      return new Rendered(withSays(json, says), version);
-    },
+    run: updateOrder,
   }),
 
   delete: call({
@@ -145,9 +114,6 @@ export const orderCalls = {
     answer: changedOrder,
 
     removes: true,
-    run: async (input) => {
-      const { json, says } = await deleteOrder(input);
-      return new Rendered(withSays(json, says));
-    },
+    run: deleteOrder,
   }),
 };

@@ -1,4 +1,4 @@
-/** Changes, ships and deletes orders. Orders are JSON text of SQLite, with all digits of their integers. */
+/** Changes, ships and deletes orders. */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { ORDER_STATUSES, UNSHIPPED } from "../../db/values.ts";
@@ -6,10 +6,10 @@ import { conflict, invalidRequest } from "../../platform/errors.ts";
 import { type ChangeInput, type ChangeOfRows, make, makeEach, updateRows } from "../change.ts";
 import { batchRefusal } from "../refusal-sql.ts";
 import { missingSays, shippedSays } from "../says.ts";
-import type { orderShipment, orderUpdate, Shipment } from "./schema.ts";
-import { ORDER_JSON, ORDERS, type OrderText, orderTarget } from "./sql.ts";
+import type { changedOrder, orderShipment, orderUpdate, Shipment } from "./schema.ts";
+import { ORDERS, orderTarget } from "./sql.ts";
 
-type SaidOrder = OrderText & { readonly says: string };
+type SaidOrder = v.InferOutput<typeof changedOrder>;
 
 /** The change of these members. `after` is a value, or SQL of a JSON text. */
 export function orderUpdateTo(names: readonly string[], after: unknown) {
@@ -63,7 +63,7 @@ export async function shipOrders({
 /** Deletes an order in any status, and returns it. Its audit row has the whole order. */
 export async function deleteOrder(input: ChangeInput): Promise<SaidOrder> {
   const { now, says } = await make(input, orderTarget(input.id), {
-    ...{ call: "orders.delete", before: ORDER_JSON, removes: true },
+    ...{ call: "orders.delete", before: Object.keys(ORDERS.members), removes: true },
     statements: () => [{ head: sql`delete from orders`, where: sql`id = ${input.id}` }],
   });
   return { ...now, says: says() };

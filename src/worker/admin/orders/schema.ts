@@ -2,7 +2,7 @@
 import * as v from "valibot";
 import { MAX_ORDERS_PER_SHIPMENT, MIN_QUANTITY, ORDER_STATUSES } from "../../db/values.ts";
 import { isInt64 } from "../../text/int64.ts";
-import { count, dateTime, described, int64, next, says, version } from "../http/answer-schemas.ts";
+import { count, dateTime, described, next, says, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, paging, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
 import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
@@ -94,6 +94,7 @@ export const fileLoad = v.strictObject({
 /** `loadOrders` checks the orders one by one. */
 export const orderLoad = v.pipe(v.array(loadedOrder), v.maxLength(MAX_ORDERS_PER_LOAD));
 
+const int64 = described(v.string(), "A whole number of 64 bits, as text.");
 const members = {
   id: int64,
   petId: v.nullable(int64),
@@ -102,6 +103,7 @@ const members = {
   complete: v.nullable(v.boolean()),
 };
 export const orderView = v.strictObject({ ...members, status: v.picklist(ORDER_STATUSES), version });
+export type OrderView = v.InferOutput<typeof orderView>;
 /** The answer of a change. */
 export const changedOrder = v.strictObject({ ...orderView.entries, says });
 export const orderPage = v.strictObject({ orders: v.array(orderView), next });
@@ -114,6 +116,7 @@ export const cancelledOrder = v.strictObject({
   cancelledByName: described(v.nullable(v.string()), "The name of this key, as it is now."),
   requestId: v.string(),
 });
+export type CancelledOrder = v.InferOutput<typeof cancelledOrder>;
 export const cancelledPage = v.strictObject({ cancelled: v.array(cancelledOrder), next });
 
 const loadCounts = v.strictObject({

@@ -17,7 +17,7 @@ import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, Presets, Tick, TickAll } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { Badge, Check, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
-import { LISTED_COLUMNS, type ShownCancellation, type ShownOrder, toShown } from "./order-view.tsx";
+import { LISTED_COLUMNS } from "./order-view.tsx";
 
 const PATH = "/console/orders";
 /** More orders are shipped only after a question. */
@@ -31,12 +31,6 @@ const LOAD = (
     Load orders
   </a>
 );
-
-type ShownOrders = {
-  readonly orders: readonly ShownOrder[];
-  readonly next: string | null;
-};
-type CancelledPage = { readonly cancelled: readonly ShownCancellation[]; readonly next: string | null };
 
 export const orderListPages = new Hono<AppEnv>()
   .get("/", (c) => {
@@ -63,8 +57,7 @@ export const orderListPages = new Hono<AppEnv>()
   .get("/cancelled", async (c) => {
     const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
     if (query.format === "csv") return fileOf(c, orderCalls.cancelled, query);
-    const answer = await orderCalls.cancelled.run(inputOf(c, { query }));
-    const { cancelled, next } = toShown<CancelledPage>(answer);
+    const { cancelled, next } = await orderCalls.cancelled.run(inputOf(c, { query }));
     return page(
       c,
       { title: "Cancelled orders", actions: <Actions c={c} /> },
@@ -108,7 +101,7 @@ async function findMatching(c: ConsoleContext): Promise<string[]> {
   const answers = await Promise.all(
     asked.map((status) => orderCalls.list.run(inputOf(c, { query: { ...query, status } }))),
   );
-  const ids = answers.flatMap((answer) => toShown<ShownOrders>(answer).orders.map(({ id }) => id));
+  const ids = answers.flatMap(({ orders }) => orders.map(({ id }) => id));
   if (ids.length === 0) throw invalidRequest("Each order that matches has left the store.");
   return ids.slice(0, MAX_ORDERS_PER_SHIPMENT);
 }
@@ -141,8 +134,7 @@ type Outcome = { readonly failure?: Failure; readonly shipment?: Shipment };
 
 async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}) {
   const query = { ...queryOf(c, orderQuery, BY_DEFAULT), limit: ORDERS_PER_PAGE };
-  const answer = await orderCalls.list.run(inputOf(c, { query }));
-  const { orders, next } = toShown<ShownOrders>(answer);
+  const { orders, next } = await orderCalls.list.run(inputOf(c, { query }));
   const { requestId: batch } = c.var.author;
   const [entry] = shipment ? (await ask(c, auditCalls.list, { batch, limit: "1" })).audit : [];
   const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => UNSHIPPED.includes(status));

@@ -1,9 +1,9 @@
 /** `/console/orders/{id}` shows an order and its history, and changes or deletes the order. */
 import { type Context, Hono } from "hono";
+import type * as v from "valibot";
 import { auditCalls } from "../../../admin/audit/calls.ts";
-import type { Rendered } from "../../../admin/call.ts";
 import { orderCalls } from "../../../admin/orders/calls.ts";
-import { orderUpdate } from "../../../admin/orders/schema.ts";
+import { type changedOrder, type OrderView, orderUpdate } from "../../../admin/orders/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { UNSHIPPED } from "../../../db/values.ts";
@@ -16,13 +16,13 @@ import { textsOf } from "../../kit/members.ts";
 import { page } from "../../kit/page.tsx";
 import { Badge, Check, Definitions, Time } from "../../kit/ui.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
-import { MEMBER_COLUMNS, type ShownOrder, toShown } from "./order-view.tsx";
+import { MEMBER_COLUMNS } from "./order-view.tsx";
 
 const ENTRIES_SHOWN = 30;
 /** The form offers this after it said that a status would go back. */
 const ALLOW = ["allowBackwards"] as const;
 
-const ORDER_ACTIONS: Actions<ShownOrder, Rendered> = {
+const ORDER_ACTIONS: Actions<OrderView, v.InferOutput<typeof changedOrder>> = {
   ship: {
     call: orderCalls.update,
     title: "Ship",
@@ -62,18 +62,18 @@ export const orderPages = new Hono<AppEnv>();
 addActionPages(orderPages, ORDER_ACTIONS, showOrder, (c, name, made) => {
   const id = c.req.param("id");
   if (name === "delete") return c.redirect(addressOf("/console/audit", { object: id }), 303);
-  return c.redirect(doneAddress(`/console/orders/${id}`, name, toShown<ShownOrder>(made)), 303);
+  return c.redirect(doneAddress(`/console/orders/${id}`, name, made), 303);
 });
 
 async function showOrder(c: Context<AppEnv, "/:id/:action?">, failure?: Failure) {
   const id = c.req.param("id");
-  const order = toShown<ShownOrder>(await orderCalls.show.run(inputOf(c, { id })));
+  const order = await orderCalls.show.run(inputOf(c, { id }));
   const query = { object: id, limit: ENTRIES_SHOWN };
   const { audit } = await auditCalls.list.run(inputOf(c, { query }));
   const open = failure?.action ?? c.req.param("action");
   const address = `/console/orders/${id}`;
   const actions = offeredOf(ORDER_ACTIONS, order);
-  const offered = { shown: order, actions, address, version: Number(order.version) };
+  const offered = { shown: order, actions, address, version: order.version };
   return page(
     c,
     {

@@ -1,34 +1,10 @@
-/** Orders in the form that the console shows. Integers have 64 bits, so they stay text. */
+/** The columns of orders. */
 
-import type { Rendered } from "../../../admin/call.ts";
-import { parseExactJson } from "../../../text/exact-json.ts";
+import type { OrderView } from "../../../admin/orders/schema.ts";
 import { formatNumber } from "../../../text/format.ts";
 import { type Column, NONE, Time } from "../../kit/ui.tsx";
 
-export type ShownOrder = {
-  readonly id: string;
-  readonly petId: string | null;
-  readonly quantity: string | null;
-  readonly shipDate: string | null;
-  readonly complete: boolean | null;
-  readonly status: string;
-  readonly version: string;
-};
-
-export type ShownCancellation = Omit<ShownOrder, "status" | "version"> & {
-  readonly number: string;
-  readonly cancelledAt: string;
-  readonly cancelledBy: string;
-  readonly cancelledByName: string | null;
-  readonly requestId: string;
-};
-
-export function toShown<Shown>({ text }: Rendered): Shown {
-  // The call's schema says which members the text has.
-  return parseExactJson(text, (_value, source) => source) as Shown;
-}
-
-type Members = Pick<ShownOrder, "petId" | "quantity" | "shipDate" | "complete">;
+type Members = Pick<OrderView, "petId" | "quantity" | "shipDate" | "complete">;
 
 export const LISTED_COLUMNS: readonly Column<Members>[] = [
   { name: "Pet", isNumber: true, cell: ({ petId }) => petId ?? NONE },
