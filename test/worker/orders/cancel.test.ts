@@ -69,20 +69,6 @@ describe("cancelling an order", () => {
   });
 });
 
-describe("an order that is not pending", () => {
-  it.for([
-    ["processing", "order_not_cancellable"],
-    ["shipped", "order_already_shipped"],
-    ["delivered", "order_not_cancellable"],
-  ] as const)("is a 409, and stays: %s", async ([status, code], { expect }) => {
-    const id = newOrderId();
-    await insertOrders({ id, status });
-    const response = await cancel(id);
-    expect([response.status, await response.json()]).toEqual([409, expect.objectContaining({ code })]);
-    expect([await countOrders(id), await cancelledRows(id)]).toEqual([1, []]);
-  });
-});
-
 describe("an id that is no int64", () => {
   // `isInt64` has a test of its own. Here, each is an id as it stands in a path.
   const invalidIds =
