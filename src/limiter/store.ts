@@ -38,9 +38,10 @@ export class Store {
     return this.#state;
   }
 
-  /** Whether the state needs no write, because an earlier write has reserved its counts. */
+  /** Whether the state needs no write, because an earlier write has reserved its counts and its requests. */
   covers(state: State, reserve: number): boolean {
-    return covers(this.#stored, state, reserve);
+    const { outbox } = this.#stored;
+    return covers(this.#stored, state, reserve) && coversUsage(outbox, state.outbox, ["admitted"]);
   }
 
   /** Takes a state that the next save or flush stores. */

@@ -182,11 +182,11 @@ export function withReserve(outbox: Outbox, requests: number): Outbox {
   return { ...outbox, hours, day: countDay(outbox.day, "admitted", requests, outbox.day.startMs) };
 }
 
-/** Whether no figure of the newest hour is lower in what is stored. Earlier hours change no more. */
-export function coversUsage(stored: Outbox, outbox: Outbox): boolean {
+/** Whether none of the figures of the newest hour is lower in what is stored. Earlier hours change no more. */
+export function coversUsage(stored: Outbox, outbox: Outbox, figures = FIGURES): boolean {
   const [last, hour] = [stored.hours.at(-1), outbox.hours.at(-1)];
   if (hour === undefined) return true;
-  return last?.startMs === hour.startMs && FIGURES.every((name) => last[name] >= hour[name]);
+  return last?.startMs === hour.startMs && figures.every((name) => last[name] >= hour[name]);
 }
 
 function kept({ hours, isLastHourReported }: Outbox, isNewHour: boolean): readonly HourUsage[] {
