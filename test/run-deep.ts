@@ -1,7 +1,7 @@
 /**
- * `npm run test:deep`: what takes too long for each change, some 30 minutes. Properties many times with
- * free seeds, memory, bad requests, the model run, SIGKILL, generated clients and tools for packages.
- * Every part runs, also after one that failed. Exit code 1 if one failed.
+ * `npm run test:deep`: what takes too long for each change, some 40 minutes. Properties many times with
+ * free seeds, every order of events in a small scope, memory, bad requests, the model run, SIGKILL, generated
+ * clients and tools for packages. Every part runs, also after one that failed. Exit code 1 if one failed.
  */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ const node = (name: string, ...args: string[]): Part => ({ name, command: [proce
 
 const PARTS: readonly Part[] = [
   node("properties", ...VITEST, ...CONFIG, "--project=unit", "--project=worker", "--testTimeout=1200000"),
+  node("every order of events", "src/limiter/test/proof/run.ts"),
   node("memory", ...VITEST, ...CONFIG, "--project=deep"),
   node("100,000 bad requests", "test/fuzz/run.ts"),
   node("the model under faults", "test/faults/run.ts", "--only", "model", "--minutes", "8"),

@@ -4,7 +4,6 @@
  * the other and answers late.
  */
 
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { runs } from "../../../../test/support/deep.ts";
 import { seededRandom } from "../../../../test/support/random.ts";
@@ -163,34 +162,6 @@ describe("a change that was acknowledged", () => {
       expect((await sumOf(SleepyLimiter, forgetOf)).old).toBeGreaterThan(0);
     },
   );
-});
-
-describe("limits that replace others at a known time", () => {
-  const FROM_MS = 86_400_000;
-  class LaterLimiter extends RateLimiter {
-    override async loadPolicy() {
-      await batch(() => d1.loads++);
-      return { limits: [perMinute(1_000)], later: { fromMs: FROM_MS, limits: [perMinute(10)] } };
-    }
-  }
-
-  it("decide from that millisecond on, without another load", async ({ expect }) => {
-    const atEachTime = fc.asyncProperty(fc.integer({ min: -5_000, max: 5_000 }), async (offsetMs) => {
-      reset();
-      vi.setSystemTime(FROM_MS - 10_000);
-      const platform = new Platform(LaterLimiter);
-      const limitSeen = async () => {
-        const admitted = platform.object.admit({});
-        await vi.advanceTimersByTimeAsync(10);
-        return counted(await admitted).quota[0]?.limit;
-      };
-      expect(await limitSeen()).toBe(1_000);
-      vi.setSystemTime(FROM_MS + offsetMs);
-      expect(await limitSeen()).toBe(offsetMs < 0 ? 1_000 : 10);
-      expect(d1.loads).toBe(1);
-    });
-    await fc.assert(atEachTime, { numRuns: 50, examples: [[-1], [0]] });
-  });
 });
 
 describe("the policy in memory", () => {

@@ -1,15 +1,7 @@
 /** Limits that are accepted, and the headers of each verdict. */
 import { parseList } from "structured-headers";
 import { describe, it } from "vitest";
-import {
-  type Counters,
-  checkPolicy,
-  decide,
-  NOTHING_COUNTED,
-  type Policy,
-  type Request,
-  settleCount,
-} from "../../core/decide.ts";
+import { checkPolicy, decide, NOTHING_COUNTED, type Policy, type Request } from "../../core/decide.ts";
 import { headersOf } from "../../core/headers.ts";
 import {
   checkLimits,
@@ -78,32 +70,6 @@ describe("windows by the calendar", () => {
   });
 });
 
-describe("a window that the limits do not name for a while", () => {
-  it("keeps its count until it ends", ({ expect }) => {
-    let counters = NOTHING_COUNTED;
-    const remainingOf = (limits: Limit[], nowMs: number) => {
-      const decision = decide(counters, { limits }, KEY, {}, nowMs);
-      counters = decision.counters;
-      return counted(decision.verdict).quota.map(({ remaining }) => remaining);
-    };
-    expect(remainingOf([perMinute(9), perDay(9)], NOW)).toEqual([8, 8]);
-    expect(remainingOf([perDay(9)], NOW)).toEqual([7]);
-    expect(remainingOf([perMinute(9), perDay(9)], NOW)).toEqual([7, 6]);
-    expect(remainingOf([perDay(9)], NOW + 60_000)).toEqual([5]);
-    expect(counters.counts).toHaveLength(1);
-  });
-});
-
-describe("a settled cost", () => {
-  it("changes no window that did not count the request", ({ expect }) => {
-    const ask = (before: Counters, limits: Limit[], settleId?: string) =>
-      decide(before, { limits }, KEY, { cost: 5, settleId }, NOW).counters;
-    const both = ask(NOTHING_COUNTED, [perMinute(9), perDay(99)]);
-    const settled = settleCount(ask(both, [perDay(99)], "id"), "id", 1);
-    expect(quotaAt(settled.counts, [perMinute(9), perDay(99)], NOW).map(({ used }) => used)).toEqual([5, 6]);
-  });
-});
-
 describe("a limit of 0", () => {
   it("refuses each request until the window ends, whatever the request costs", ({ expect }) => {
     for (const cost of [1, 4]) {
@@ -136,24 +102,6 @@ describe("limits that follow others", () => {
     ["minute", Number.NaN, [perMinute(2)]],
   ])("must not begin within a %s, as at %d", async ([window, fromMs, limits], { expect }) => {
     expect(() => checkPolicy({ limits, later: { fromMs, limits } })).toThrow(`window "${window}" begins`);
-  });
-
-  it("never count in a window with other limits", ({ expect }) => {
-    const policy = {
-      limits: [perWeek(10)],
-      later: { fromMs: at("2026-11-23"), limits: [perWeek(3)] },
-    };
-    let counters = NOTHING_COUNTED;
-    const admittedAt = (nowMs: number) => {
-      let admitted = 0;
-      for (let i = 0; i < 20; i++) {
-        const decision = decide(counters, policy, KEY, {}, nowMs);
-        counters = decision.counters;
-        if (decision.verdict.kind === "admitted") admitted++;
-      }
-      return admitted;
-    };
-    expect([admittedAt(at("2026-11-22T23:59:59.999Z")), admittedAt(at("2026-11-23"))]).toEqual([10, 3]);
   });
 });
 
@@ -264,47 +212,5 @@ describe("headers", () => {
     const names = (options: Parameters<typeof headersOf>[1]) => Object.keys(headersOf(limited, options));
     expect(names({ xRateLimit: false, retryAfter: false })).toEqual(["RateLimit-Policy", "RateLimit"]);
     expect(names({ rateLimit: false, xRateLimit: false })).toEqual(["Retry-After"]);
-  });
-});
-
-describe("a policy with credentials", () => {
-  const credentials = [
-    { hash: "old", expiresAtMs: NOW + 1_000 },
-    { hash: "new", expiresAtMs: null },
-  ];
-  const ask = (policy: Partial<Policy>, credential: string | undefined, nowMs = NOW) =>
-    decide(NOTHING_COUNTED, { limits: [perMinute(3)], credentials, ...policy }, KEY, { credential }, nowMs);
-
-  it("admits each until it expires, and counts nothing for others", ({ expect }) => {
-    expect(ask({}, "old").verdict.kind).toBe("admitted");
-    expect(ask({}, "new").verdict.kind).toBe("admitted");
-    expect(ask({}, "old", NOW + 1_000).verdict).toEqual({
-      kind: "unknown",
-      reason: "expired_credential",
-      retryAfterMs: null,
-    });
-    for (const wrong of ["other", "", undefined])
-      expect(ask({}, wrong)).toEqual({
-        verdict: { kind: "unknown", reason: "wrong_credential", retryAfterMs: null },
-        counters: NOTHING_COUNTED,
-      });
-  });
-
-  it("tells why it refuses the key only to who has a credential", ({ expect }) => {
-    expect(ask({ refused: "revoked" }, "new").verdict).toEqual({
-      kind: "unknown",
-      reason: "revoked",
-      retryAfterMs: null,
-    });
-    expect(ask({ refused: "revoked" }, "other").verdict).toEqual({
-      kind: "unknown",
-      reason: "wrong_credential",
-      retryAfterMs: null,
-    });
-    expect(decide(NOTHING_COUNTED, null, KEY, {}, 0).verdict).toEqual({
-      kind: "unknown",
-      reason: "no_such_key",
-      retryAfterMs: null,
-    });
   });
 });

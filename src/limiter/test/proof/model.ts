@@ -1,0 +1,254 @@
+/**
+ * What the limiter promises, in its simplest form. It shares no code and no constants with the real one, and
+ * knows no rows, no reserves ahead and no reports.
+ */
+import type { Block, LimiterCall, Policy, WindowLength } from "../../index.ts";
+import type { Usage } from "./usage.ts";
+
+type Window = { readonly seconds: WindowLength; readonly startMs: number };
+type Used = Window & { readonly used: number };
+export type View = Used & {
+  readonly name: string;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly endsAtMs: number;
+};
+/** An admitted request whose cost is not settled. */
+type Open = { readonly id: string; readonly cost: number; readonly windows: readonly Window[] };
+
+export type Model = {
+  /** The newest window of each length that counted a request. A clock that ran back stays in it. */
+  readonly windows: readonly Used[];
+  readonly open: readonly Open[];
+  /** Settlements that a crash would undo, because no write has stored them. */
+  readonly settled: readonly (Open & { readonly final: number })[];
+  readonly refused: {
+    readonly endsAtMs: number;
+    readonly firstRefusalAtMs: number;
+    readonly strikes: readonly number[];
+  } | null;
+  readonly lastBan: { readonly id: string; readonly lengthMs: number; readonly endsAtMs: number } | null;
+  readonly block: Block | null;
+  /** How much a crash may lose now: what the last admitted request could have reserved for others. */
+  readonly mayLose: number;
+  /** Null if the object has no `report`. */
+  readonly usage: Usage | null;
+};
+
+export const NEW: Model = {
+  windows: [],
+  open: [],
+  settled: [],
+  refused: null,
+  lastBan: null,
+  block: null,
+  mayLose: 0,
+  usage: null,
+};
+
+export type Ban = { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
+
+/** What a request must be answered. `shown` is the window or ban of the `X-RateLimit` headers. */
+export type Said = {
+  readonly kind: string;
+  readonly quota: readonly View[];
+  readonly window?: View | undefined;
+  readonly ban?: Ban | undefined;
+  readonly strikes?: number | null;
+  readonly waitMs: number | null;
+};
+
+const DAY_MS = 86_400_000;
+
+export function limitsOf({ limits, later }: Policy, now: number) {
+  return later && later.fromMs <= now ? later.limits : limits;
+}
+
+export function viewsOf({ windows }: Model, policy: Policy, now: number): readonly View[] {
+  return limitsOf(policy, now).map(({ name, requests: limit, seconds }) => {
+    const counted = windows.filter((each) => each.seconds === seconds).map(({ startMs }) => startMs);
+    const startMs = Math.max(startOf(seconds, now), ...counted);
+    const used = windows.find((each) => isSame(each, { seconds, startMs }))?.used ?? 0;
+    const remaining = used > limit ? 0 : limit - used;
+    return { name, limit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
+  });
+}
+
+/** The ban or block that refuses a request now, whichever ends last. */
+export function banOf({ lastBan, block }: Model, policy: Policy, now: number): Ban | undefined {
+  const own = lastBan && lastBan.id !== policy.pardonedBan ? { ...lastBan, reason: null } : null;
+  return [policy.blocked, block, own]
+    .flatMap((each) => (each ? [{ id: null, ...each }] : []))
+    .filter(({ endsAtMs }) => endsAtMs > now)
+    .reduce<Ban | undefined>((a, b) => (a && a.endsAtMs >= b.endsAtMs ? a : b), undefined);
+}
+
+export function strikesOf({ refused }: Model, now: number): readonly number[] {
+  return refused && now < refused.endsAtMs ? recent(refused.strikes, now) : [];
+}
+
+export function ask(
+  before: Model,
+  policy: Policy | null,
+  call: LimiterCall,
+  key: string,
+  now: number,
+): { readonly said: Said; readonly model: Model } {
+  const unknown = reasonAgainst(policy, call.credential, now);
+  if (policy === null || unknown !== undefined)
+    return { said: { kind: unknown ?? "no_such_key", quota: [], waitMs: null }, model: before };
+  const isPardoned = before.lastBan !== null && before.lastBan.id === policy.pardonedBan;
+  const model = isPardoned ? { ...before, lastBan: null, refused: null } : before;
+  const { cost = 1 } = call;
+  const quota = viewsOf(model, policy, now);
+  const full = quota.filter(({ used, limit }) => used + cost > limit);
+  const last = full.reduce<View | undefined>(
+    (a, b) =>
+      a && (a.endsAtMs > b.endsAtMs || (a.endsAtMs === b.endsAtMs && a.startMs <= b.startMs)) ? a : b,
+    undefined,
+  );
+  const bannedBy = (ban: Ban): Said => {
+    const waitMs = Math.max(ban.endsAtMs, last?.endsAtMs ?? 0) - now;
+    return { kind: "banned", quota, ban, window: last, waitMs };
+  };
+  const ban = banOf(model, policy, now);
+  if (ban) return { said: bannedBy(ban), model };
+  if (last === undefined) return admit(model, quota, call, now);
+  if (quota.some(({ limit }) => limit !== 0 && cost > limit))
+    return { said: { kind: "too_costly", quota, waitMs: null }, model };
+  const after = policy.bans ? refuse(model, policy.bans, last.endsAtMs, key, now) : model;
+  const begun = banOf(after, policy, now);
+  if (begun) return { said: bannedBy(begun), model: after };
+  const strikes = policy.bans ? strikesOf(after, now).length : null;
+  return {
+    said: { kind: "limited", quota, window: last, strikes, waitMs: last.endsAtMs - now },
+    model: after,
+  };
+}
+
+function admit(model: Model, quota: readonly View[], { cost = 1, settleId: id }: LimiterCall, now: number) {
+  const isOver = (window: Window) => endOf(window) <= now;
+  const views = quota.map((each) => ({ ...each, used: each.used + cost, remaining: each.remaining - cost }));
+  const counted = views.map(({ seconds, startMs, used }) => ({ seconds, startMs, used }));
+  const others = model.windows.filter(
+    (each) => !isOver(each) && !views.some(({ seconds }) => seconds === each.seconds),
+  );
+  const windows = counted.map(({ seconds, startMs }) => ({ seconds, startMs }));
+  const stays = model.open.filter((each) => !each.windows.every(isOver));
+  const opened = id === undefined ? [] : [{ id, cost, windows }];
+  const smallest = views.reduce((a, b) => (b.endsAtMs - b.startMs < a.endsAtMs - a.startMs ? b : a));
+  const shares = views.map(({ limit, remaining }) => Math.min(limit / 10, remaining / 2));
+  return {
+    said: { kind: "admitted", quota: views, waitMs: null },
+    model: {
+      ...model,
+      windows: [...counted, ...others],
+      // Of a thousand requests without a cost the oldest are forgotten, and stay counted.
+      open: [...stays, ...opened].slice(-1_000),
+      mayLose: smallest.limit < 300 ? 0 : Math.min(1_000, ...shares),
+    },
+  };
+}
+
+export function settle(model: Model, id: string, cost: number): Model {
+  const open = model.open.filter((each) => each.id !== id);
+  // A call that was repeated has reserved twice, and costs once.
+  const mine = model.open
+    .filter((each) => each.id === id)
+    .map((each, i) => ({ ...each, final: i === 0 ? cost : 0 }));
+  const windows = mine.reduce((all, each) => moved(all, each.windows, each.final - each.cost), model.windows);
+  return { ...model, windows, open, settled: [...model.settled, ...mine] };
+}
+
+/** Adds to those of the windows that are still the newest of their length. */
+function moved(all: readonly Used[], windows: readonly Window[], by: number): readonly Used[] {
+  return all.map((each) =>
+    windows.some((window) => isSame(window, each)) ? { ...each, used: each.used + by } : each,
+  );
+}
+
+/** What is known after a crash, if a row with these open requests was stored: their settlements are undone. */
+export function undone(model: Model, ids: readonly string[]): Model {
+  const lost = model.settled.filter(({ id }) => ids.includes(id));
+  const windows = lost.reduce((all, each) => moved(all, each.windows, each.cost - each.final), model.windows);
+  const open = [...model.open, ...lost].toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
+  return { ...model, windows, open, settled: lost };
+}
+
+export function isSame(a: Window, b: Window): boolean {
+  return a.seconds === b.seconds && a.startMs === b.startMs;
+}
+
+function reasonAgainst(policy: Policy | null, hash: string | undefined, now: number): string | undefined {
+  if (policy === null) return "no_such_key";
+  const credential = policy.credentials?.find((each) => each.hash === hash);
+  if (policy.credentials && !credential) return "wrong_credential";
+  if (credential && (credential.expiresAtMs ?? now + 1) <= now) return "expired_credential";
+  return policy.refused;
+}
+
+function refuse(
+  model: Model,
+  { strikes: toBan = 20, firstSeconds = 300 }: NonNullable<Policy["bans"]>,
+  endsAtMs: number,
+  key: string,
+  now: number,
+): Model {
+  const { refused, lastBan } = model;
+  if (refused === null || refused.endsAtMs !== endsAtMs)
+    return { ...model, refused: { endsAtMs, firstRefusalAtMs: now, strikes: [] } };
+  const second = Math.floor(now / 1000);
+  const isOnItsWay = now < refused.firstRefusalAtMs + 2_000 || now > endsAtMs - 1_000;
+  if (isOnItsWay || refused.strikes.some((each) => each >= second)) return model;
+  const strikes = [...recent(refused.strikes, now), second];
+  if (strikes.length < toBan) return { ...model, refused: { ...refused, strikes } };
+  const isSoon = lastBan !== null && now < lastBan.endsAtMs + DAY_MS;
+  const doubled = isSoon ? Math.min(lastBan.lengthMs * 2, DAY_MS) : 0;
+  const lengthMs = Math.max(firstSeconds * 1000, doubled);
+  const ban = { id: `ban_${key}_${now}`, lengthMs, endsAtMs: Math.ceil((now + lengthMs) / 1000) * 1000 };
+  return { ...model, refused: null, lastBan: ban };
+}
+
+function recent(strikes: readonly number[], now: number): readonly number[] {
+  return strikes.filter((second) => second + 600 > Math.floor(now / 1000));
+}
+
+const MONDAY = Date.UTC(1970, 0, 5);
+
+function startOf(seconds: WindowLength, now: number): number {
+  const at = new Date(now);
+  if (seconds === "month") return Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
+  const from = seconds === 604_800 ? MONDAY : 0;
+  return now - ((((now - from) % (seconds * 1000)) + seconds * 1000) % (seconds * 1000));
+}
+
+/** The first millisecond of the next window. */
+export function endOf({ seconds, startMs }: Window): number {
+  const at = new Date(startMs);
+  if (seconds === "month") return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
+  return startMs + seconds * 1000;
+}
+
+/** The headers of an answer, as docs and drafts say them. */
+export function headersOf({ kind, quota, window, ban }: Said, now: number): Record<string, string> {
+  const lengthOf = ({ startMs, endsAtMs }: View) => endsAtMs - startMs;
+  const binds = (a: View, b: View) => a.remaining - b.remaining || lengthOf(b) - lengthOf(a);
+  const smallest = quota.toSorted((a, b) => lengthOf(a) - lengthOf(b))[0];
+  const outlasts = window && (!ban || window.endsAtMs > ban.endsAtMs);
+  const shown = outlasts ? window : ban ? { ...smallest, ...ban, remaining: 0 } : quota.toSorted(binds)[0];
+  const until = (atMs: number) => Math.max(1, Math.ceil((atMs - now) / 1000));
+  const reset = Math.ceil((shown?.endsAtMs ?? 0) / 1000);
+  const wait = until(reset * 1000);
+  const item = ({ name, remaining, endsAtMs }: View) =>
+    ban ? `"${name}";r=0;t=${wait}` : `"${name}";r=${remaining};t=${until(endsAtMs)}`;
+  return {
+    "X-RateLimit-Limit": `${shown?.limit}`,
+    "X-RateLimit-Remaining": `${shown?.remaining}`,
+    "X-RateLimit-Reset": `${reset}`,
+    "RateLimit-Policy": quota
+      .map((each) => `"${each.name}";q=${each.limit};w=${lengthOf(each) / 1000}`)
+      .join(", "),
+    RateLimit: quota.map(item).join(", "),
+    ...((kind === "limited" || kind === "banned") && { "Retry-After": `${Math.min(wait, 2_147_483)}` }),
+  };
+}

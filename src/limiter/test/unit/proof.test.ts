@@ -1,0 +1,10 @@
+/** Every order of few events, as `npm run test:proof` has of many (docs/promises.md). */
+import { it } from "vitest";
+import { proof } from "../proof/worlds.ts";
+
+it("no order of events breaks a promise", async ({ expect }) => {
+  for await (const { name, states, wrong } of proof("quick")) {
+    expect([name, wrong]).toEqual([name, undefined]);
+    expect(states).toBeGreaterThan(9);
+  }
+});
