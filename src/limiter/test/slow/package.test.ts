@@ -1,6 +1,7 @@
 /**
  * The package as others get it: packed, installed into an empty folder, with every example of its README
- * compiled and most of them run.
+ * compiled and most of them run. The first one runs in two isolates; its process is killed with SIGKILL and
+ * started again on the same storage.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +12,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { build } from "esbuild";
+import { parseList } from "structured-headers";
 import { afterAll, beforeAll, describe, it, vi } from "vitest";
 
 const ROOT = join(import.meta.dirname, "../../../..");
@@ -181,8 +183,8 @@ async function kill(): Promise<void> {
 }
 
 /** So many requests at once, in turn to each isolate. */
-function askAtOnce(urls: readonly string[], count: number): Promise<Response[]> {
-  const headers = { "CF-Connecting-IP": "203.0.113.7" };
+function askAtOnce(urls: readonly string[], count: number, address = "203.0.113.7"): Promise<Response[]> {
+  const headers = { "CF-Connecting-IP": address };
   return Promise.all(
     Array.from({ length: count }, (_, i) => fetch(urls[i % urls.length] ?? "", { headers })),
   );
@@ -191,11 +193,26 @@ function askAtOnce(urls: readonly string[], count: number): Promise<Response[]> 
 const admittedOf = (responses: readonly Response[]) =>
   responses.filter(({ status }) => status === 200).length;
 
+const dayLeft = (response: Response | undefined) =>
+  Number(/"day";r=(\d+)/.exec(response?.headers.get("RateLimit") ?? "")?.[1]);
+
 /** Node's `fetch` goes on reading a body that was aborted, so the service would not see the hang-up. */
 async function hangUpAfterFirstPart(url: string): Promise<void> {
   const [response] = (await once(request(url, { method: "POST" }).end(), "response")) as [IncomingMessage];
   await once(response, "data");
   response.destroy();
+}
+
+/** workerd cancels a request whose connection is reset, and none whose client has only closed its side. */
+async function hangUp(url: string): Promise<void> {
+  const sent = request(url, { agent: false }, (response) => response.resume());
+  setTimeout(() => sent.socket?.resetAndDestroy(), Math.random() * 6);
+  await new Promise((done) =>
+    sent
+      .on("error", () => undefined)
+      .on("close", done)
+      .end(),
+  );
 }
 
 const untilMinuteHas = async (ms: number) => {
@@ -357,5 +374,48 @@ describe("the README's stream under wrangler dev", () => {
       expect(charged).toBeGreaterThan(0);
       expect(charged).toBeLessThan(1_000);
     }
+  });
+});
+
+describe("the README's example in two isolates", () => {
+  it("answers every request, although the clients of others hang up that share its call", async ({
+    expect,
+  }) => {
+    const [url = ""] = await start("src/index");
+    let left = 10_000;
+    const statuses = new Set<number>();
+    const hangUps = async () => {
+      while (left-- > 0) await hangUp(url);
+    };
+    const answers = async () => {
+      while (left > 0) statuses.add((await fetch(url)).status);
+    };
+    await Promise.all(Array.from({ length: 20 }, () => [hangUps(), answers()]).flat());
+    expect([...statuses].toSorted()).toEqual([200, 429]);
+  });
+
+  it("admits 60 of 600 requests at once, with true headers on each, and nothing more after a SIGKILL", async ({
+    expect,
+  }) => {
+    let urls = await start("src/index");
+    await untilMinuteHas(20_000);
+    const minuteEnd = Math.ceil(Date.now() / MINUTE_MS) * 60;
+    const responses = await askAtOnce(urls, 600);
+    expect(admittedOf(responses)).toBe(60);
+    const remaining: number[] = [];
+    for (const { status, headers } of responses) {
+      expect(headers.get("X-RateLimit-Limit")).toBe("60");
+      expect(headers.get("X-RateLimit-Reset")).toBe(String(minuteEnd));
+      expect(headers.get("RateLimit-Policy")).toBe('"minute";q=60;w=60, "day";q=1000;w=86400');
+      expect(parseList(headers.get("RateLimit") ?? "")).toHaveLength(2);
+      expect(headers.has("Retry-After")).toBe(status === 429);
+      if (status === 200) remaining.push(Number(headers.get("X-RateLimit-Remaining")));
+    }
+    expect(remaining.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 60 }, (_, i) => i));
+    expect(admittedOf(await askAtOnce(urls, 1, "203.0.113.8"))).toBe(1);
+    urls = await start("src/index");
+    const [after] = await askAtOnce(urls, 1);
+    // A slow start may end in the next minute.
+    expect(dayLeft(after)).toBe(after?.status === 200 ? 939 : 940);
   });
 });
