@@ -199,7 +199,11 @@ WHEN NEW.`day` < (SELECT `day` FROM `key_fortnights_end`) BEGIN
 	GROUP BY 3, 4, 5;
 END;
 --> statement-breakpoint
-INSERT INTO `key_fortnights_anew` SELECT `key_id`, min(`day`) FROM `usage` GROUP BY `key_id`, `day` / 1209600;
+-- As the trigger does it, in half the time.
+INSERT INTO `key_fortnights`
+SELECT `day` - `day` % 1209600, `key_id`, coalesce(`customer_id`, ''), `plan`, `limit_per_day`, sum(`admitted`), sum(`refused`),
+	sum(`refused_while_banned`), sum(100.0 * `admitted` / `limit_per_day` >= 80), max(`admitted`)
+FROM `usage` WHERE `day` < (SELECT `day` FROM `key_fortnights_end`) GROUP BY 1, 2, 3, 4, 5;
 --> statement-breakpoint
 -- A late report, a merge, retention, plain SQL.
 CREATE TRIGGER `usage_insert_changes_fortnight` AFTER INSERT ON `usage` WHEN NEW.`day` < (SELECT `day` FROM `key_fortnights_end`) BEGIN

@@ -41,7 +41,6 @@ import {
 import {
   type Closeness,
   countDaysNear,
-  countRows,
   customersOf,
   type DayRow,
   type Figures,
@@ -50,6 +49,7 @@ import {
   GROUPS,
   type GroupRow,
   type HourRow,
+  isMoreThan,
   type KeyFilter,
   listBuckets,
   listGroups,
@@ -180,7 +180,7 @@ async function listUsageOverTime(
 /** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 figures. */
 async function refuseTooMuch(db: Database, filter: UsageFilter, of: "days" | "sums"): Promise<void> {
   const max = of === "days" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
-  if (filter.key !== undefined || (await countRows(db, filter, of, max)) <= max) return;
+  if (filter.key !== undefined || !(await isMoreThan(db, max, filter, of))) return;
   throw invalidMembers({
     member: "from",
     reason:

@@ -129,6 +129,12 @@ export async function listLimiters(
 ): Promise<LimiterAddress[]> {
   const { key, customer, plan } = filter;
   const isKey = key === undefined ? sql`true` : sql`k.id = ${key}`;
+  // Indexes have the keys of a customer, and else the first limiters are as good as any.
+  const keys =
+    customer === undefined
+      ? sql`limiters l cross join api_keys k on k.id = l.key_id`
+      : sql`(select id from api_keys where customer_id = ${customer} union select key_id from usage u where ${isIn(filter)}) c
+        cross join api_keys k on k.id = c.id cross join limiters l on l.key_id = k.id`;
   const isNow = sql.join(
     [
       ...(customer === undefined ? [] : [sql`k.customer_id = ${customer}`]),
@@ -138,7 +144,7 @@ export async function listLimiters(
     sql` and `,
   );
   return db.all<LimiterAddress>(sql`
-    select k.id, k.location from limiters l cross join api_keys k on k.id = l.key_id
+    select k.id, k.location from ${keys}
     where ${isKey} and ((${isNow}) or exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)}))
     limit ${limit}`);
 }
@@ -302,19 +308,20 @@ export async function listGroups(
   };
 }
 
-/** Counts the rows that the filter reads, up to `max` and one more, or more by what triggers have counted. */
-export async function countRows(
+/** Whether the filter reads more rows than this. Of all keys, triggers have counted the days. */
+export async function isMoreThan(
   db: Database,
+  max: number,
   filter: UsageFilter,
   of: "days" | "sums",
-  max: number,
-): Promise<number> {
+): Promise<boolean> {
   const rows = of === "days" ? usageOf(filter) : sumsOf(filter);
-  const count =
-    of === "days" && !isOfFew(filter)
-      ? sql`select coalesce(sum(keys), 0) as n from plan_days u where ${isIn(filter)}`
-      : sql`select count(*) as n from (select 1 from ${rows} limit ${max + 1})`;
-  return (await db.get<{ n: number }>(count)).n;
+  const days = isOfFew(filter)
+    ? sql`${max + 1}`
+    : sql`(select coalesce(sum(keys), 0) from plan_days u where ${isIn(filter)})`;
+  const { n } = await db.get<{ n: number }>(sql`
+    select iif(${days} <= ${max}, 0, (select count(*) from (select 1 from ${rows} limit ${max + 1}))) as n`);
+  return n > max;
 }
 
 /** The days of the filter. */
@@ -334,19 +341,22 @@ const FORTNIGHT = 14 * DAY_SECONDS;
  * before and after them (ADR-41).
  */
 function sumsOf(filter: UsageFilter): SQL {
-  const isOn = (isInPart: SQL) => sql`
+  const days = (isIncluded: SQL) => sql`
     select key_id, customer_id, plan, limit_per_day, admitted, refused, refused_while_banned,
       ${DAY_PERCENT} >= ${NEAR_LIMIT_PERCENT} as days_near, admitted as peak
-    from usage u where ${isIn(filter)} and ${isInPart}`;
-  if (isOfFew(filter)) return sql`(${isOn(sql`true`)}) u`;
+    from usage u where ${isIncluded}`;
+  if (isOfFew(filter)) return sql`(${days(isIn(filter))}) u`;
   const { fromSeconds, toSeconds, plan } = filter;
+  const isOfPlan = plan === undefined ? sql`true` : sql`plan = ${plan}`;
   const start = Math.ceil((fromSeconds - (fromSeconds % DAY_SECONDS)) / FORTNIGHT) * FORTNIGHT;
   const summed = sql`(select day from key_fortnights_end)`;
   const end = sql`max(${start}, iif(${toSeconds} >= ${summed}, ${summed}, ${toSeconds - (toSeconds % FORTNIGHT)}))`;
+  // Each part has one lower and one upper bound: an index uses no second one.
   return sql`(
     select key_id, nullif(customer_id, '') as customer_id, plan, limit_per_day, admitted, refused, refused_while_banned, days_near, peak
-    from key_fortnights where start >= ${start} and start < ${end} and ${plan === undefined ? sql`true` : sql`plan = ${plan}`}
-    union all ${isOn(sql`u.day < ${start}`)} union all ${isOn(sql`u.day >= ${end}`)}) u`;
+    from key_fortnights where start >= ${start} and start < ${end} and ${isOfPlan}
+    union all ${days(isIn({ ...filter, toSeconds: Math.min(start, toSeconds) }))}
+    union all ${days(sql`u.day >= ${end} and u.day < ${toSeconds} and ${isOfPlan}`)}) u`;
 }
 
 /** The hours `e` of the days `u` of the filter. */
