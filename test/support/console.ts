@@ -69,7 +69,7 @@ export async function apply(page: Page, send: Locator): Promise<number> {
 
 /** Searches with the field that every page has. */
 export async function search(page: Page, text: string): Promise<number> {
-  if (!page.url().includes("/console/find")) await page.keyboard.press("/");
+  if (!page.url().includes("/console/find")) await leave(page, () => page.keyboard.press("/"));
   await page.getByLabel("Find", { exact: true }).fill(text);
   return leave(page, () => page.keyboard.press("Enter"));
 }

@@ -74,11 +74,6 @@ export function lacksTableOrColumn(thrown: unknown): boolean {
   return /no such (table|column)|has no column named/.test(messagesOf(thrown));
 }
 
-/** Whether D1 refused the SQL or its data, and stored nothing. After another failure, data may be stored. */
-export function isRefusedByDatabase(thrown: unknown): boolean {
-  return OUR_ERROR.test(messagesOf(thrown));
-}
-
 /** Whether a trigger or constraint with this name refused a batch. */
 export function isRefusedBy(name: string, thrown: unknown): boolean {
   // The message of an ApiError can contain text of the request.

@@ -3,7 +3,6 @@
 import { keyUpdate, newKey } from "../../../admin/keys/schema.ts";
 import { limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import { RIGHTS } from "../../../admin/says.ts";
-import type { LOCATIONS } from "../../../db/values.ts";
 import { planName } from "../../../text/format.ts";
 import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
@@ -18,19 +17,6 @@ const MEMBERS = [
   "expiresAt",
   "note",
 ] as const;
-
-/** The names of the regions of an object's location. */
-export const REGIONS: Readonly<Record<(typeof LOCATIONS)[number], string>> = {
-  wnam: "Western North America",
-  enam: "Eastern North America",
-  sam: "South America",
-  weur: "Western Europe",
-  eeur: "Eastern Europe",
-  apac: "Asia-Pacific",
-  oc: "Oceania",
-  afr: "Africa",
-  me: "Middle East",
-};
 
 export type KeyFieldsProps = {
   readonly texts: FormTexts;
@@ -57,8 +43,8 @@ export function KeyFields({
       choices: Object.fromEntries(plans.map((plan) => [plan.id, `${planName(plan.id)} (${limitsOf(plan)})`])),
     },
     location: {
-      hint: "The place stays as it is at first.",
-      choices: { "": "Near the first request", ...REGIONS },
+      hint: "A location hint of Cloudflare, as weur for Western Europe. The place stays as it is at first.",
+      choices: { "": "Near the first request" },
     },
     requestsPerMinute: ownLimit,
     requestsPerDay: ownLimit,

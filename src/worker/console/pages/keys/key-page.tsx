@@ -46,7 +46,6 @@ import {
   permanentLimit,
   type ShownKey,
 } from "./key-actions.tsx";
-import { REGIONS } from "./key-fields.tsx";
 import { Problems } from "./key-problems.tsx";
 
 const EVENTS_SHOWN = 5;
@@ -230,7 +229,7 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         ["Created", <Time iso={key.createdAt} />],
         ["First used", <Time iso={key.firstUsedAt} />],
         ["Last used", lastUsedAt === null ? <Day iso={key.lastUsedDay} /> : <LastUse iso={lastUsedAt} />],
-        ...(key.location === null ? [] : [["Location", REGIONS[key.location]] as const]),
+        ...(key.location === null ? [] : [["Location", key.location] as const]),
         ...(key.note === null ? [] : [["Note", key.note] as const]),
       ]}
     />
