@@ -190,6 +190,7 @@ describe.skipIf(executablePath === undefined)("the keyboard alone", () => {
     const { page } = await signInTo(browser, service, "/console/plans");
     await leave(page, () => page.keyboard.press("/"));
     const field = page.getByLabel("Find", { exact: true });
+    await page.locator("input:focus").waitFor();
     await page.keyboard.type("/");
     expect(await field.inputValue()).toBe("/");
     await field.fill("by keyboard");

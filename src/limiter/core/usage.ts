@@ -183,7 +183,11 @@ export function withReserve(outbox: Outbox, requests: number): Outbox {
 }
 
 /** Whether none of the figures of the newest hour is lower in what is stored. Earlier hours change no more. */
-export function coversUsage(stored: Outbox, outbox: Outbox, figures = FIGURES): boolean {
+export function coversUsage(
+  stored: Outbox,
+  outbox: Outbox,
+  figures: readonly (keyof Figures)[] = FIGURES,
+): boolean {
   const [last, hour] = [stored.hours.at(-1), outbox.hours.at(-1)];
   if (hour === undefined) return true;
   return last?.startMs === hour.startMs && figures.every((name) => last[name] >= hour[name]);
