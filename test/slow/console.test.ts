@@ -219,7 +219,8 @@ describe.skipIf(executablePath === undefined)("the keyboard alone", () => {
 
     await page.getByRole("link", { name: "Disable key" }).focus();
     await leave(page, () => page.keyboard.press("Enter"));
-    await page.keyboard.press("Tab"); // from the form, which has the focus, to its button
+    await page.locator("section:focus").waitFor(); // the form takes the focus after the page is loaded
+    await page.keyboard.press("Tab"); // from the form to its button
     await leave(page, () => page.keyboard.press("Enter"));
     expect((await service.admin("GET", `/keys/${id}`)).body.status).toBe("disabled");
     await page.close();
