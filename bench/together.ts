@@ -100,8 +100,8 @@ async function measureFarAway(
   { atOnce, requests }: (typeof FAR_CASES)[number],
 ): Promise<Far> {
   const spec = { path: NO_SUCH_PATH, headers: { Authorization: await service.createKey(UNREACHED) } };
-  await askOver(1, service.url, spec, { requests: 1, status: 404 });
   await service.setDistance(FAR);
+  await askOver(1, service.url, spec, { requests: 1, status: 404 });
   await service.takeCosts();
   const { latenciesMs } = await askOver(atOnce, service.url, spec, {
     requests,
