@@ -90,7 +90,7 @@ function queryParametersOf({ query }: Call): JsonObject[] {
 }
 
 function operationOf(call: Call): JsonObject {
-  const { id, summary, description, answer, media = "application/json", creates, table, asks } = call;
+  const { id, summary, description, answer, media = ["application/json"], creates, table, asks } = call;
   const { path } = routeOf(call);
   const isChange = !onlyReads(call);
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => name);
@@ -112,7 +112,7 @@ function operationOf(call: Call): JsonObject {
         description: creates ? "Created" : "OK",
         headers: { ...REQUEST_ID, ...(hasEtag(call) && { ETag: { $ref: "#/components/headers/ETag" } }) },
         content: {
-          [media]: { schema: schemaOf(answer, "output") },
+          ...Object.fromEntries(media.map((type) => [type, { schema: schemaOf(answer, "output") }])),
           ...(table && { "text/csv": { schema: { type: "string" } } }),
         },
       },

@@ -1,7 +1,6 @@
 /**
  * Prometheus reads `GET /admin/metrics` with the configuration of docs/operate.md, and knows each metric of
- * the dashboard. `promtool check metrics` reads only the older text format and refuses a valid counter of
- * OpenMetrics, so the server itself is the parser.
+ * the dashboard. The server reads OpenMetrics, and `promtool check metrics` the older text format.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -37,6 +36,11 @@ describe.skipIf(!isInstalled)("Prometheus", () => {
     const { key, id } = await service.createKey({ plan: "free" });
     for (let i = 0; i < 3; i++) await service.call(key, LIST);
     await service.admin("PUT", `/keys/${id}/ban`, { seconds: 600, reason: "a test" });
+
+    const headers = { Authorization: `Bearer ${ADMIN_TOKEN}`, Accept: "text/plain" };
+    const input = await (await fetch(new URL("/admin/metrics?keys=top", service.url), { headers })).text();
+    const linted = spawnSync("promtool", ["check", "metrics"], { encoding: "utf8", input });
+    expect([linted.status, linted.stdout + linted.stderr]).toEqual([0, ""]);
 
     const folder = temporaryFolder();
     const [config, token] = [join(folder, "prometheus.yml"), join(folder, "token")];

@@ -23,15 +23,19 @@ export type Input<Body, Query> = {
   readonly text: string;
   /** The version in `If-Match`. Undefined: any version. */
   readonly expected: number | undefined;
+  /** The `Accept` of the request, or nothing. */
+  readonly accept: string;
   /** The origin of this service, as in `https://api.example.com`. */
   readonly origin: string;
 };
 
-/** Text of the call's `media`, or JSON, that is sent as it is. */
+/** Text that is sent as it is. */
 export class Rendered {
   readonly text: string;
-  constructor(text: string) {
+  readonly media: string;
+  constructor(text: string, media = "application/json") {
     this.text = text;
+    this.media = media;
   }
 }
 
@@ -61,8 +65,8 @@ export type Call<
   readonly upload?: { readonly maxBytes: number; readonly schema: v.GenericSchema };
   /** A `version` in the answer becomes the `ETag`. */
   readonly answer: Answer;
-  /** The media type of an answer that is no JSON. Its text is not for people, so no command makes the call. */
-  readonly media?: string;
+  /** The media types of an answer that is no JSON. Its text is not for people, so no command makes the call. */
+  readonly media?: readonly string[];
   /** An example of the body, in the reference and in the help of the command. */
   readonly example?: v.InferInput<Body> | readonly object[];
   /** The answer is a 201 with the address of what was created. */

@@ -27,8 +27,7 @@ export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response
   const input = await received(c, call);
   const answer = await call.run(input);
   if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
-  if (answer instanceof Rendered)
-    return c.body(answer.text, 200, { "Content-Type": call.media ?? "application/json" });
+  if (answer instanceof Rendered) return c.body(answer.text, 200, { "Content-Type": answer.media });
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
   const { id } = answer as { id: string }; // a created object has an id
@@ -73,13 +72,14 @@ function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
     throw invalidRequest("If-Match: this call changes nothing that has a version of its own");
 }
 
-type Received = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "origin">>;
+type Received = Partial<Omit<Input<unknown, unknown>, "env" | "author" | "accept" | "origin">>;
 
 /** Returns the input of a call. A change counts its times from now. */
 export function inputOf<S extends Received>(c: Context<AppEnv>, sent: S) {
   const author = { ...c.var.author, at: nowSeconds() };
   const none = { id: "", partId: "", body: {}, query: {}, text: "", expected: undefined };
-  return { env: c.env, author, origin: urlOf(c.req.raw).origin, ...none, ...sent };
+  const accept = c.req.header("Accept") ?? "";
+  return { env: c.env, author, accept, origin: urlOf(c.req.raw).origin, ...none, ...sent };
 }
 
 async function received(

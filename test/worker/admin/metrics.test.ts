@@ -11,8 +11,8 @@ const operator = operatorOf(app);
 
 startEachTestAt(T0);
 
-async function scrape(of = app, query = "") {
-  const response = await of(`/admin/metrics${query}`, { key: env.ADMIN_TOKEN });
+async function scrape(of = app, query = "", headers: Record<string, string> = {}) {
+  const response = await of(`/admin/metrics${query}`, { key: env.ADMIN_TOKEN, headers });
   // workerd warns of text() for a media type that it does not know as text.
   const text = new TextDecoder().decode(await response.arrayBuffer());
   const samples = text.matchAll(/^(\w+)(?:\{(.*)\})? (\S+)$/gm);
@@ -50,6 +50,35 @@ describe("GET /admin/metrics", () => {
       expect(seen).not.toContain(series);
       seen.add(series);
     }
+  });
+
+  it.for([
+    ["", "openmetrics"],
+    ["*/*", "openmetrics"],
+    ["text/plain", "text"],
+    ["text/*;q=0.9, */*;q=0.1", "text"],
+    ["text/plain;q=0.3, */*", "openmetrics"],
+    ["text/*, text/plain;q=0", "openmetrics"],
+    ["application/openmetrics-text;q=0, */*", "text"],
+    // Prometheus, and a reader of a later OpenMetrics only.
+    [
+      "application/openmetrics-text;version=1.0.0;q=0.8, text/plain;version=0.0.4;q=0.5, */*;q=0.1",
+      "openmetrics",
+    ],
+    ["application/openmetrics-text;version=2.0.0, text/plain;version=0.0.4;q=0.5", "text"],
+  ])("answers Accept: %s with %s", async ([accept, format], { expect }) => {
+    const { type } = await scrape(app, "", accept === "" ? {} : { Accept: accept });
+    expect(type).toContain(format === "text" ? "text/plain; version=0.0.4" : "application/openmetrics-text");
+  });
+
+  it("has the same figures in text 0.0.4, whose counters have a type", async ({ expect }) => {
+    await createKey();
+    const open = await scrape(app, "?keys=top");
+    const { text, values } = await scrape(app, "?keys=top", { Accept: "text/plain" });
+    const withoutCreated = Object.entries(open.values).filter(([name]) => !name.includes("_created "));
+    expect(values).toEqual(Object.fromEntries(withoutCreated));
+    expect(text).toContain("# TYPE store_orders_requests_total counter\n");
+    expect(text).not.toMatch(/# (UNIT|EOF)/);
   });
 
   it("counts requests by plan and outcome from midnight on, and says until when", async ({ expect }) => {

@@ -9,14 +9,14 @@ import { receiverOf } from "../alerts/receiver.ts";
 import { lastReports, type Reported } from "../usage/ask-limiters.ts";
 import { countedUntil } from "../usage/service.ts";
 import { type Figures, GROUPS, listGroups, listPlansOfDay } from "../usage/sql.ts";
-import { type Family, openMetrics } from "./open-metrics.ts";
+import { type Family, type Media, metricsText } from "./exposition.ts";
 import { countKeysByState, countLiveBansByCause } from "./sql.ts";
 
 const TOP_KEYS = 10;
 const NO_FIGURES: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
 
 /** Without the database there is still an answer, which says that the database cannot be reached. */
-export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<string> {
+export async function findMetrics(env: Bindings, withTopKeys: boolean, media: Media): Promise<string> {
   const now = nowSeconds();
   const [{ reached, outdatedKeys, unreportedKeys }, reported] = await Promise.all([
     healthOf(env),
@@ -24,7 +24,7 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
   ]);
   const gauge = gaugesAt(now);
   const up = gauge("up", "Whether the Worker can reach the part: 1 or 0.", reached, "part");
-  if (!reached.database) return openMetrics([up], now);
+  if (!reached.database) return metricsText([up], now, media);
   const asked = [
     ...requestFamilies(env, now, reported, withTopKeys),
     ...stateFamilies(env, now),
@@ -44,7 +44,7 @@ export async function findMetrics(env: Bindings, withTopKeys: boolean): Promise<
     gauge("outdated_keys", "Keys that a change has not reached yet.", outdatedKeys),
     ...(reached.limiter ? [gauge("unreported_keys", missing, unreportedKeys)] : []),
   ];
-  return openMetrics([up, ...keys, ...families.flat()], now);
+  return metricsText([up, ...keys, ...families.flat()], now, media);
 }
 
 /** Makes gauges of this moment: of one value, or of values by label. */
