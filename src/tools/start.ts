@@ -3,6 +3,7 @@ import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "n
 import { createServer, isIP, isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setTimeout } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { ensureLocalToken } from "../local/token.ts";
 import {
@@ -28,6 +29,7 @@ type Read = {
   readonly bindings: Readonly<Record<string, { readonly type: string; readonly value?: unknown }>>;
   readonly triggers: readonly { readonly cron: string }[];
 };
+type Worker = Awaited<ReturnType<typeof import("wrangler")["unstable_startWorker"]>>;
 type Options = {
   readonly port: number;
   readonly ip: string;
@@ -51,9 +53,12 @@ async function start(options: Options): Promise<void> {
   await prepareDatabase(folder);
 
   console.log("Starting the service …");
+  const run = () => runWorker(options, folder, varsFile);
   const output = holdOutput();
+  let worker: Worker;
   try {
-    const { bindings, triggers } = await runWorker(options, folder, varsFile);
+    worker = await run();
+    const { bindings, triggers } = worker.config as unknown as Read; // which its types leave open
     const keys = await seedIfEmpty(baseUrl, token);
     const problems = settingProblems(varsOf(bindings));
     output.release(welcome(baseUrl, varsFile, keys, problems, !LOOPBACK.includes(ip)));
@@ -63,6 +68,7 @@ async function start(options: Options): Promise<void> {
     output.releaseAll();
     throw thrown;
   }
+  await watchOver(baseUrl, worker, run);
 }
 
 /** wrangler bundles beside its settings, wherever the data is kept, and the build makes the pages. */
@@ -127,8 +133,33 @@ async function prepareDatabase(folder: string): Promise<void> {
   if (code !== 0) throw new Error(`${says}\n\nThe database in ${folder} could not be migrated. ${advice}`);
 }
 
+const ASK_EACH_MS = 5_000;
+const PATIENCE_MS = 20_000;
+
+/**
+ * If the runtime that holds the port ends, wrangler's restart takes connections and answers none
+ * (workers-sdk#14926 is its neighbour), so the service starts anew.
+ */
+async function watchOver(baseUrl: string, worker: Worker, run: () => Promise<Worker>): Promise<never> {
+  for (let current = worker; ; ) {
+    await setTimeout(ASK_EACH_MS);
+    // A file is answered without the Worker, which would log the request.
+    const signal = AbortSignal.timeout(PATIENCE_MS);
+    const isAnswered = await fetch(`${baseUrl}/console/console.css`, { signal }).then(
+      () => true,
+      () => false,
+    );
+    if (isAnswered) continue;
+    console.error("The service does not answer. Starting it anew …");
+    const output = holdOutput();
+    await current.dispose();
+    current = await run();
+    output.release("The service runs again.\n");
+  }
+}
+
 /** Like `wrangler dev`, but without the inspector, where any program on the machine could read the token. */
-async function runWorker({ port, ip }: Options, persist: string, varsFile: string): Promise<Read> {
+async function runWorker({ port, ip }: Options, persist: string, varsFile: string): Promise<Worker> {
   Object.assign(process.env, LOCAL_ENV);
   const { unstable_startWorker: startWorker } = await import("wrangler");
   const worker = await startWorker({
@@ -150,7 +181,7 @@ async function runWorker({ port, ip }: Options, persist: string, varsFile: strin
     },
   });
   await worker.ready;
-  return worker.config as unknown as Read; // which its types leave open
+  return worker;
 }
 
 function varsOf(bindings: Read["bindings"]): Readonly<Record<string, unknown>> {
@@ -161,8 +192,8 @@ function varsOf(bindings: Read["bindings"]): Readonly<Record<string, unknown>> {
 }
 
 /**
- * Holds back wrangler's standard output. The lines of the start are shown only if the start fails. The lines
- * of requests are dropped, because the Worker logs each request itself.
+ * Holds back wrangler's standard output. The lines of the start are shown only if the first start fails. The
+ * lines of requests are dropped, because the Worker logs each request itself.
  */
 function holdOutput(): { release: (text: string) => void; releaseAll: () => void } {
   const write = process.stdout.write.bind(process.stdout);

@@ -113,6 +113,15 @@ describe("the first npm start", () => {
     expect(await another.exited).toBe(0);
   });
 
+  it("starts anew if the runtime that holds the port ends", { timeout: 120_000 }, async ({ expect }) => {
+    const holder = processTreeOf(first.child).find((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(`entry=localhost:${port}`),
+    );
+    process.kill(holder ?? 0, "SIGKILL");
+    await first.until("The service runs again.");
+    expect((await fetch(`http://localhost:${port}/health`)).status).toBe(200);
+  });
+
   it("stops at Ctrl-C with all its processes, and says so", async ({ expect }) => {
     const processes = processTreeOf(first.child);
     expect(processes.length).toBeGreaterThan(2);

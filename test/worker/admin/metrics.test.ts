@@ -52,7 +52,7 @@ describe("GET /admin/metrics", () => {
     }
   });
 
-  it.for([
+  it.for<[accept: string, format: string]>([
     ["", "openmetrics"],
     ["*/*", "openmetrics"],
     ["text/plain", "text"],
