@@ -2,7 +2,7 @@
 import { Batches } from "./batches.ts";
 import type { Block, Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
-import { lengthMsOf } from "./core/windows.ts";
+import { type Cost, type Limit, lengthMsOf } from "./core/windows.ts";
 import type { Inspection, LimiterCall } from "./object.ts";
 import { withTimeout } from "./timeout.ts";
 
@@ -25,6 +25,8 @@ export type {
 export { type HeaderOptions, headersOf } from "./core/headers.ts";
 export type { CredentialUse, HourUsage, ReachedThreshold, RefusedMinute, Report } from "./core/usage.ts";
 export {
+  type Cost,
+  type Costs,
   type Limit,
   perDay,
   perHour,
@@ -56,7 +58,7 @@ export type LimiterNamespace = {
 type LimiterStub = {
   admit(call: LimiterCall): Promise<Verdict>;
   admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]>;
-  settle(settleId: string, cost: number): Promise<void>;
+  settle(settleId: string, cost: Cost<string>): Promise<void>;
   inspect(call: Pick<LimiterCall, "limits">): Promise<Inspection | null>;
   reset(): Promise<void>;
   block(block: Block): Promise<void>;
@@ -73,8 +75,13 @@ export type Address = {
   readonly timeoutMs?: number | undefined;
 };
 
-export type AdmitOptions = Address &
-  Omit<LimiterCall, "version"> & {
+/** `Unit` names the units of the limits besides requests. */
+export type AdmitOptions<Unit extends string = "requests"> = Address &
+  Omit<LimiterCall, "version" | "limits" | "cost"> & {
+    /** A class with a `loadPolicy` needs no limits here. */
+    readonly limits?: readonly Limit<Unit>[] | undefined;
+    /** How much the request counts: a whole number from 1 on, or such numbers by unit. The default is 1. */
+    readonly cost?: Cost<NoInfer<Unit>> | undefined;
     readonly headers?: HeaderOptions | undefined;
     /**
      * `waitUntil` of the request's context. With it, requests of a key that arrive together in an isolate share
@@ -91,9 +98,9 @@ export type Admission = { readonly verdict: Verdict; readonly headers: Readonly<
  * admitted, and asks again when its turn comes. Rejects if the object cannot be reached. Rejects with a
  * RangeError or TypeError if the limits, the cost, the policy or the binding is wrong.
  */
-export async function admit(
+export async function admit<Unit extends string = "requests">(
   namespace: LimiterNamespace,
-  { key, locationHint, timeoutMs, headers, waitUntil, ...request }: AdmitOptions,
+  { key, locationHint, timeoutMs, headers, waitUntil, ...request }: AdmitOptions<Unit>,
 ): Promise<Admission> {
   const ask = askerOf(namespace, { key, locationHint, timeoutMs }, waitUntil);
   const startMs = Date.now();
@@ -148,10 +155,13 @@ function pauseOf(verdict: Verdict, leftMs = 0): number | undefined {
   return turnMs + Math.random() * Math.min(MAX_JITTER_MS, spreadMs, leftMs - turnMs);
 }
 
-/** Replaces the cost that `admit` reserved under this id by the real cost, a whole number from 0 on. */
-export async function settle(
+/**
+ * Replaces the cost that `admit` reserved under this id by the real cost: a whole number from 0 on, or such
+ * numbers by unit. In a unit that is left out, the reserve stays.
+ */
+export async function settle<Unit extends string = "requests">(
   namespace: LimiterNamespace,
-  { settleId, cost, ...address }: Address & { readonly settleId: string; readonly cost: number },
+  { settleId, cost, ...address }: Address & { readonly settleId: string; readonly cost: Cost<NoInfer<Unit>> },
 ): Promise<void> {
   await callObject(namespace, address, (limiter) => limiter.settle(settleId, cost));
 }

@@ -12,30 +12,34 @@ import {
 import { type BanRule, checkBans } from "./core/bans.ts";
 import type { Verdict } from "./core/decide.ts";
 import { type HeaderOptions, isScarcer } from "./core/headers.ts";
-import { checkLimits, type Limit } from "./core/windows.ts";
+import { type Cost, checkLimits, type Limit } from "./core/windows.ts";
 
 export type RefusedVerdict = Exclude<Verdict, { kind: "admitted" }>;
 
 type MaybePromise<T> = T | Promise<T>;
 type Answer = Response | ReturnType<MiddlewareHandler>;
 
-export type RateLimitOptions<E extends Env = Env> = {
+/** `Unit` names the units of the limits besides requests. */
+export type RateLimitOptions<E extends Env = Env, Unit extends string = "requests"> = {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
   /** Requests with the same key are counted together. Dashboards show the key, so use no secret. */
   readonly key: (c: Context<E>) => MaybePromise<string>;
   /** A class with a `loadPolicy` needs no limits here. */
-  readonly limits?: readonly Limit[] | ((c: Context<E>) => MaybePromise<readonly Limit[]>) | undefined;
+  readonly limits?:
+    | readonly Limit<Unit>[]
+    | ((c: Context<E>) => MaybePromise<readonly Limit<Unit>[]>)
+    | undefined;
   /** Bans clients that go on after refusals. By default no client is banned. */
   readonly bans?: BanRule | undefined;
   /** The hash that the policy's `credentials` are compared with. */
   readonly credential?: ((c: Context<E>) => MaybePromise<string>) | undefined;
-  /** How much the request counts: a whole number from 1 on. The default is 1. */
-  readonly cost?: ((c: Context<E>) => MaybePromise<number>) | undefined;
+  /** How much the request counts: a whole number from 1 on, or such numbers by unit. The default is 1. */
+  readonly cost?: ((c: Context<E>) => MaybePromise<Cost<NoInfer<Unit>>>) | undefined;
   /**
    * What the handled request has cost, from 0 on. Until then, and if undefined, `cost` is reserved. Runs
    * behind the answer: a promise may wait for the end of a stream, and a failure is only logged.
    */
-  readonly settle?: ((c: Context<E>) => MaybePromise<number | undefined>) | undefined;
+  readonly settle?: ((c: Context<E>) => MaybePromise<Cost<NoInfer<Unit>> | undefined>) | undefined;
   /** These requests are not counted and get no headers. */
   readonly skip?: ((c: Context<E>) => MaybePromise<boolean>) | undefined;
   /** Where a new object is created. */
@@ -65,7 +69,9 @@ export function clientAddress(c: Context): string {
 }
 
 /** Limits the requests that pass. Throws a RangeError if the limits, the ban rule or the timeout is wrong. */
-export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): MiddlewareHandler<E> {
+export function rateLimit<E extends Env = Env, Unit extends string = "requests">(
+  options: RateLimitOptions<E, Unit>,
+): MiddlewareHandler<E> {
   const { onRefused = refuse, onUnreachable = unavailable, timeoutMs } = options;
   if (Array.isArray(options.limits)) checkLimits(options.limits);
   if (options.bans) checkBans(options.bans);
@@ -107,7 +113,10 @@ export function rateLimit<E extends Env = Env>(options: RateLimitOptions<E>): Mi
   };
 }
 
-async function callOf<E extends Env>(c: Context<E>, options: RateLimitOptions<E>): Promise<AdmitOptions> {
+async function callOf<E extends Env, Unit extends string>(
+  c: Context<E>,
+  options: RateLimitOptions<E, Unit>,
+): Promise<AdmitOptions<Unit>> {
   const { limits, bans, headers, timeoutMs } = options;
   return {
     key: await options.key(c),
@@ -128,14 +137,15 @@ function isMistakeOfHost(cause: unknown): boolean {
   return cause instanceof RangeError || cause instanceof TypeError;
 }
 
-async function settleCost<E extends Env>(
+async function settleCost<E extends Env, Unit extends string>(
   c: Context<E>,
-  options: RateLimitOptions<E>,
+  options: RateLimitOptions<E, Unit>,
   namespace: LimiterNamespace,
-  { settleId, ...address }: AdmitOptions,
+  { settleId, ...address }: AdmitOptions<Unit>,
 ): Promise<void> {
   const cost = await options.settle?.(c);
-  if (settleId !== undefined && cost !== undefined) await settle(namespace, { ...address, settleId, cost });
+  if (settleId !== undefined && cost !== undefined)
+    await settle<Unit>(namespace, { ...address, settleId, cost });
 }
 
 /** The answer does not wait. If the settlement fails, the reserved cost stays. */

@@ -12,7 +12,6 @@ import {
   type Block,
   banOf,
   checkBlock,
-  checkCost,
   checkPolicy,
   decide,
   type Facts,
@@ -38,7 +37,18 @@ import {
   record,
   withReserve,
 } from "./core/usage.ts";
-import { countsOf, type Limit, type Quota, quotaAt, spend } from "./core/windows.ts";
+import {
+  type Cost,
+  checkCost,
+  checkUnits,
+  costIn,
+  costsOf,
+  countsOf,
+  type Limit,
+  type Quota,
+  quotaAt,
+  spend,
+} from "./core/windows.ts";
 import { Store } from "./store.ts";
 import { withTimeout } from "./timeout.ts";
 
@@ -66,19 +76,19 @@ export type RateLimiterOptions = {
 export type LimiterCall = Request & {
   /** The form of the call. An object of another version ignores members that it does not know. */
   readonly version?: number | undefined;
-  readonly limits?: readonly Limit[] | undefined;
+  readonly limits?: readonly Limit<string>[] | undefined;
   readonly bans?: BanRule | undefined;
   /** How long the caller can wait. The `retryAfterMs` of a limited request is then the caller's turn. */
   readonly waitMs?: number | undefined;
 };
 
-type Rules = Pick<LimiterCall, "limits" | "bans">;
+type Rules = Pick<LimiterCall, "limits" | "bans" | "cost">;
 
 type Decided = {
   readonly verdict: Verdict;
   readonly call: LimiterCall;
   readonly state: State;
-  /** How far the stored counts may be ahead of the state: 0 if the state is to be stored at once. */
+  /** For how many more such requests the stored counts may be ahead: 0 if the state is to be stored at once. */
   readonly reserve: number;
 };
 
@@ -159,7 +169,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   /** Replaces the cost that a request reserved by `cost`, from 0 on. A second call changes nothing. */
-  async settle(settleId: string, cost: number): Promise<void> {
+  async settle(settleId: string, cost: Cost<string>): Promise<void> {
     checkCost(cost, 0);
     const { state } = this.#store;
     this.#store.adopt({ ...state, ...settleCount(state, settleId, cost) });
@@ -190,7 +200,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   /** Returns the present state, or null if there is no policy. Counts nothing and stores nothing. */
   async inspect(call: Pick<LimiterCall, "limits"> = {}): Promise<Inspection | null> {
     return this.#withPolicy((policyOf) => {
-      const policy = policyOf(call);
+      const policy = policyOf({ ...call, cost: {} });
       if (policy === null) return null;
       const nowMs = Date.now();
       const { state } = this.#store;
@@ -279,23 +289,22 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   /** One write at most. Stores counts and usage with a reserve, unless the stored counts cover them. */
   #save(state: State, decided: readonly Decided[], nowMs: number): void {
-    const reserve = Math.min(...decided.map((each) => each.reserve));
     const last = decided.findLast(({ verdict }) => verdict.kind === "admitted");
-    if (reserve === 0) this.#store.save(state, nowMs);
+    if (decided.some(({ reserve }) => reserve === 0)) this.#store.save(state, nowMs);
     else if (state === this.#store.state) return;
-    else if (last?.verdict.kind !== "admitted" || this.#store.covers(state, reserve))
+    else if (last?.verdict.kind !== "admitted" || this.#store.covers(state, last.verdict.quota))
       this.#store.adopt(state);
     else {
-      const { verdict, call } = last;
-      const counts = countsOf(spend(verdict.quota, reserve), state.counts, nowMs);
-      const outbox = withReserve(state.outbox, Math.floor(reserve / (call.cost ?? 1)));
-      this.#store.save(state, nowMs, { counts, outbox });
+      const { verdict, call, reserve } = last;
+      const counts = countsOf(spend(verdict.quota, costsOf(call.cost), reserve), state.counts, nowMs);
+      this.#store.save(state, nowMs, { counts, outbox: withReserve(state.outbox, reserve) });
     }
   }
 
-  #withTurn(verdict: Verdict, { cost = 1, waitMs }: LimiterCall, nowMs: number): Verdict {
-    // No turn comes in the windows of a limit of 0.
-    if (verdict.kind !== "limited" || waitMs === undefined || verdict.window.limit === 0) return verdict;
+  #withTurn(verdict: Verdict, call: LimiterCall, nowMs: number): Verdict {
+    const { waitMs } = call;
+    if (verdict.kind !== "limited" || waitMs === undefined || verdict.retryAfterMs === null) return verdict;
+    const cost = costIn(costsOf(call.cost), verdict.window);
     const { queue, retryAfterMs } = takeTurn(this.#queue, verdict.window, cost, waitMs, nowMs);
     this.#queue = queue;
     return { ...verdict, retryAfterMs };
@@ -341,15 +350,15 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 }
 
-function policyOf({ limits = [], bans }: Rules): Policy {
+function policyOf({ limits = [], bans, cost }: Rules): Policy {
   const policy = { limits, bans };
   checkPolicy(policy);
+  checkUnits(limits, cost);
   return policy;
 }
 
 /** A refusal needs no write. Neither a cost that is to be settled nor one above the block saves a later write. */
-function reserveFor(verdict: Verdict, { cost = 1, settleId }: LimiterCall): number {
+function reserveFor(verdict: Verdict, { cost, settleId }: LimiterCall): number {
   if (verdict.kind !== "admitted") return Number.POSITIVE_INFINITY;
-  const reserve = reserveOf(verdict.quota);
-  return settleId !== undefined || reserve < cost ? 0 : reserve;
+  return settleId === undefined ? reserveOf(verdict.quota, costsOf(cost)) : 0;
 }

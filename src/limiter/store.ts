@@ -2,6 +2,7 @@
 import { covers } from "./core/reservation.ts";
 import { NEW_STATE, type Row, rowOf, type State, stateOf } from "./core/state.ts";
 import { coversUsage } from "./core/usage.ts";
+import type { Quota } from "./core/windows.ts";
 
 /** A subclass may have rows under other names. */
 const ROW = "hono-durable-limiter";
@@ -39,9 +40,9 @@ export class Store {
   }
 
   /** Whether the state needs no write, because an earlier write has reserved its counts and its requests. */
-  covers(state: State, reserve: number): boolean {
+  covers(state: State, quota: Quota): boolean {
     const { outbox } = this.#stored;
-    return covers(this.#stored, state, reserve) && coversUsage(outbox, state.outbox, ["admitted"]);
+    return covers(this.#stored, state, quota) && coversUsage(outbox, state.outbox, ["admitted"]);
   }
 
   /** Takes a state that the next save or flush stores. */

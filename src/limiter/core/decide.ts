@@ -16,11 +16,16 @@ import {
   strikesToBan,
 } from "./bans.ts";
 import {
+  type Cost,
   type Count,
+  checkCost,
   checkLimits,
+  costIn,
+  costsOf,
   countsOf,
   endOf,
   exhaustedWindow,
+  isSameWindow,
   type Limit,
   type Quota,
   quotaAt,
@@ -47,7 +52,7 @@ export type Thresholds = { readonly window: string; readonly percents: readonly 
 
 /** The rules for the requests of a key. Only `limits` is required. */
 export type Policy = {
-  readonly limits: readonly Limit[];
+  readonly limits: readonly Limit<string>[];
   /** Without a rule, the key is never banned for strikes. */
   readonly bans?: BanRule | undefined;
   /** If present, each call must have the hash of a credential that has not expired. */
@@ -61,27 +66,27 @@ export type Policy = {
   /** In place of the `thresholds` of the options. */
   readonly thresholds?: Thresholds | undefined;
   /** Limits that replace `limits` when each of their windows begins, so that no window has two limits. */
-  readonly later?: { readonly fromMs: number; readonly limits: readonly Limit[] } | undefined;
+  readonly later?: { readonly fromMs: number; readonly limits: readonly Limit<string>[] } | undefined;
 };
 
 /** One request, as the caller describes it. */
 export type Request = {
   readonly credential?: string | undefined;
-  /** How much the request counts: a whole number from 1 on. The default is 1. */
-  readonly cost?: number | undefined;
+  /** How much the request counts: a whole number from 1 on, or such numbers by unit. The default is 1. */
+  readonly cost?: Cost<string> | undefined;
   /** A unique id. The request reserves `cost` until `settle` gives the real cost under this id. */
   readonly settleId?: string | undefined;
 };
 
 type Decided = { readonly quota: Quota; readonly nowMs: number; readonly facts: Facts };
 
-/** When the same request can be admitted, as far as is known now; null for never. */
+/** When the same request can be admitted, as far as is known now; null for never, as with a limit of 0. */
 type Refused<Wait extends number | null> = { readonly retryAfterMs: Wait };
 
 export type Admitted = Decided & { readonly kind: "admitted" };
-/** `window` refuses the request. If several windows refuse, `window` is the window that ends last. */
+/** `window` refuses the request. If several do, it is one with a limit of 0, or else the one that ends last. */
 export type Limited = Decided &
-  Refused<number> & {
+  Refused<number | null> & {
     readonly kind: "limited";
     readonly window: WindowView;
     /** The number of seconds in which the key has gone on, and the number that bans. Null without bans. */
@@ -89,11 +94,11 @@ export type Limited = Decided &
   };
 /** A ban for strikes has an `id`. A block can have a `reason`. */
 export type Banned = Decided &
-  Refused<number> & {
+  Refused<number | null> & {
     readonly kind: "banned";
     readonly ban: { readonly id: string | null; readonly reason: string | null; readonly endsAtMs: number };
     /** The cost of the request, because a window may refuse the request for longer than the ban does. */
-    readonly cost: number;
+    readonly cost: Cost<string>;
   };
 /** The request costs more than the limit of `window`, so it can never be admitted. Nothing is counted. */
 export type TooCostly = Decided &
@@ -105,12 +110,8 @@ export type Unknown = Refused<null> & { readonly kind: "unknown"; readonly reaso
 export type Counted = Admitted | Limited | Banned | TooCostly;
 export type Verdict = Counted | Unknown;
 
-/** An admitted request whose cost is not settled, and the windows that counted it. */
-type Reserve = {
-  readonly settleId: string;
-  readonly cost: number;
-  readonly windows: readonly Omit<Count, "used">[];
-};
+/** An admitted request whose cost is not settled, and how much of each window it has used. */
+export type Reserve = { readonly settleId: string; readonly windows: readonly Count[] };
 
 /** The part of an object's state that a decision can change. */
 export type Counters = {
@@ -141,6 +142,7 @@ export function decide(
 ): Decision {
   const { credential, cost = 1, settleId } = request;
   checkCost(cost, 1);
+  const costs = costsOf(cost);
   const unknown = (reason: string): Decision => ({
     verdict: { kind: "unknown", reason, retryAfterMs: null },
     counters: before,
@@ -153,19 +155,22 @@ export function decide(
   const decided = { quota, nowMs, facts: policy.facts ?? {} };
   const penalty = pardon(before.penalty, policy.pardonedBan);
   const counters = penalty === before.penalty ? before : { ...before, penalty };
-  const window = exhaustedWindow(quota, cost);
+  const window = exhaustedWindow(quota, costs);
   const bannedBy = (ban: Banned["ban"]): Banned => {
-    const retryAfterMs = Math.max(ban.endsAtMs, window?.endsAtMs ?? 0) - nowMs;
+    const retryAfterMs = window?.limit === 0 ? null : Math.max(ban.endsAtMs, window?.endsAtMs ?? 0) - nowMs;
     return { kind: "banned", ban, cost, retryAfterMs, ...decided };
   };
   const ban = banOf(policy, counters, nowMs);
   if (ban) return { verdict: bannedBy(ban), counters };
   if (window === undefined) {
-    const spent = spend(quota, cost);
+    const spent = spend(quota, costs);
     const counts = countsOf(spent, before.counts, nowMs);
-    const windows = spent.map(({ seconds, startMs }) => ({ seconds, startMs }));
+    const windows = spent.map((each) => {
+      const { unit, seconds, startMs } = each;
+      return { unit, seconds, startMs, used: costIn(costs, each) };
+    });
     const open = before.reserves.filter((each) => each.windows.some((window) => nowMs < endOf(window)));
-    const added = settleId === undefined ? [] : [{ settleId, cost, windows }];
+    const added = settleId === undefined ? [] : [{ settleId, windows }];
     const reserves = [...open, ...added].slice(-MAX_RESERVES);
     return {
       verdict: { kind: "admitted", ...decided, quota: spent },
@@ -173,7 +178,7 @@ export function decide(
     };
   }
   // A limit of 0 refuses every request: then nothing is wrong with the cost of this request.
-  const tooSmall = quota.find(({ limit }) => limit > 0 && cost > limit);
+  const tooSmall = quota.find((each) => each.limit > 0 && costIn(costs, each) > each.limit);
   if (tooSmall)
     return { verdict: { kind: "too_costly", window: tooSmall, retryAfterMs: null, ...decided }, counters };
   const { bans } = policy;
@@ -182,28 +187,32 @@ export function decide(
   const begun = banOf(policy, refused, nowMs);
   const strikes =
     bans === undefined ? null : { count: countStrikes(after, nowMs), toBan: strikesToBan(bans) };
-  const retryAfterMs = window.endsAtMs - nowMs;
+  const retryAfterMs = window.limit === 0 ? null : window.endsAtMs - nowMs;
   return {
     verdict: begun ? bannedBy(begun) : { kind: "limited", window, strikes, retryAfterMs, ...decided },
     counters: refused,
   };
 }
 
-/** Replaces a request's reserve by its real cost in windows that are not over. A second call does nothing. */
-export function settleCount(before: Counters, settleId: string, cost: number): Counters {
+/**
+ * Replaces a request's reserve by its real cost, in the units that the cost names and in windows that are not
+ * over. A second call does nothing.
+ */
+export function settleCount(before: Counters, settleId: string, cost: Cost<string>): Counters {
+  const costs = typeof cost === "number" ? { requests: cost } : cost;
   // A call that was repeated after a lost answer may have reserved twice.
   const mine = before.reserves.filter((each) => each.settleId === settleId);
   const counts = before.counts.map((count) => {
-    const reserved = mine.filter(({ windows }) =>
-      windows.some(({ seconds, startMs }) => seconds === count.seconds && startMs === count.startMs),
-    );
-    if (reserved.length === 0) return count;
-    return { ...count, used: reserved.reduce((used, each) => used - each.cost, count.used + cost) };
+    const reserved = mine.flatMap(({ windows }) => windows.filter((window) => isSameWindow(window, count)));
+    const [first] = reserved;
+    if (first === undefined) return count;
+    const cost = costs[count.unit] ?? first.used;
+    return { ...count, used: reserved.reduce((used, each) => used - each.used, count.used + cost) };
   });
   return { ...before, counts, reserves: before.reserves.filter((each) => !mine.includes(each)) };
 }
 
-export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Limit[] {
+export function limitsAt({ limits, later }: Policy, nowMs: number): readonly Limit<string>[] {
   return later !== undefined && nowMs >= later.fromMs ? later.limits : limits;
 }
 
@@ -223,12 +232,6 @@ export function checkPolicy({ limits, later, bans, blocked }: Policy): void {
 export function checkBlock({ endsAtMs }: Block): void {
   if (!Number.isFinite(endsAtMs) || endsAtMs > MAX_TIME_MS)
     throw new RangeError("block: endsAtMs must be a time in milliseconds, before the year 10000");
-}
-
-/** Throws a RangeError for a wrong cost. A settled cost may be 0. */
-export function checkCost(cost: number, least: 0 | 1): void {
-  if (!Number.isInteger(cost) || cost < least)
-    throw new RangeError(`cost must be a whole number from ${least} on`);
 }
 
 /** The credential is checked first, so that nobody without a credential learns anything about the key. */

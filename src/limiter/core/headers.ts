@@ -5,7 +5,14 @@
  * Pure. A wait is rounded up to whole seconds and is at least 1, so that a client that waits is admitted.
  */
 import type { Counted } from "./decide.ts";
-import { exhaustedWindow, lengthMsOf, type Quota, smallestWindow, type WindowView } from "./windows.ts";
+import {
+  costsOf,
+  exhaustedWindow,
+  lengthMsOf,
+  type Quota,
+  smallestWindow,
+  type WindowView,
+} from "./windows.ts";
 
 /** Each group of headers is sent unless its member is false. */
 export type HeaderOptions = {
@@ -19,7 +26,7 @@ const MAX_RETRY_AFTER_SECONDS = 2_147_483;
 
 type ShownWindow = { readonly limit: number; readonly remaining: number; readonly endsAtMs: number };
 
-/** Returns the headers by name. A request that costs more than a limit gets no `Retry-After`. */
+/** Returns the headers by name. There is no `Retry-After` if the request can never be admitted. */
 export function headersOf(
   verdict: Counted,
   { xRateLimit = true, rateLimit = true, retryAfter = true }: HeaderOptions = {},
@@ -28,6 +35,12 @@ export function headersOf(
   const shown = shownBy(verdict);
   const resetSeconds = Math.ceil(shown.endsAtMs / 1000);
   const waitSeconds = secondsUntil(resetSeconds * 1000, nowMs);
+  const policyOf = (window: WindowView) => {
+    // An object of an older version names none.
+    const { name, limit, unit = "requests" } = window;
+    const quotaUnit = unit === "requests" ? "" : `;qu="${unit}"`;
+    return `"${name}";q=${limit}${quotaUnit};w=${lengthMsOf(window) / 1000}`;
+  };
   const item = ({ name, remaining, endsAtMs }: WindowView) =>
     verdict.kind === "banned"
       ? `"${name}";r=0;t=${waitSeconds}`
@@ -39,13 +52,12 @@ export function headersOf(
       "X-RateLimit-Reset": String(resetSeconds),
     }),
     ...(rateLimit && {
-      "RateLimit-Policy": quota
-        .map((window) => `"${window.name}";q=${window.limit};w=${lengthMsOf(window) / 1000}`)
-        .join(", "),
+      "RateLimit-Policy": quota.map(policyOf).join(", "),
       RateLimit: quota.map(item).join(", "),
     }),
     ...(retryAfter &&
-      (verdict.kind === "limited" || verdict.kind === "banned") && {
+      (verdict.kind === "limited" || verdict.kind === "banned") &&
+      verdict.retryAfterMs !== null && {
         "Retry-After": String(Math.min(waitSeconds, MAX_RETRY_AFTER_SECONDS)),
       }),
   };
@@ -56,20 +68,26 @@ export function isScarcer(verdict: Counted, other: Counted): boolean {
   return shownBy(verdict).remaining < shownBy(other).remaining;
 }
 
-/** Returns the window or ban that refuses the request, or else the window with the fewest requests left. */
+/**
+ * Returns the window or ban that refuses the request. Of an admitted request, returns the scarcest window that
+ * counts in the first limit's unit: clients take the triple's numbers for numbers of one unit.
+ */
 function shownBy(verdict: Counted): ShownWindow {
+  const { quota } = verdict;
+  const ofFirstUnit = quota.filter(({ unit }) => unit === quota[0]?.unit);
   switch (verdict.kind) {
     case "limited":
       // During a deploy an object of another version may answer, and its verdict may have no window.
-      return verdict.window ?? scarcest(verdict.quota);
+      return verdict.window ?? scarcest(ofFirstUnit);
     case "banned": {
       // A ban may end before an exhausted window does. The client has to wait for the later end.
-      const exhausted = exhaustedWindow(verdict.quota, verdict.cost);
+      const exhausted = exhaustedWindow(quota, costsOf(verdict.cost));
       if (exhausted && exhausted.endsAtMs > verdict.ban.endsAtMs) return exhausted;
-      return { limit: smallestWindow(verdict.quota).limit, remaining: 0, endsAtMs: verdict.ban.endsAtMs };
+      const { limit = 0 } = smallestWindow(ofFirstUnit) ?? {};
+      return { limit, remaining: 0, endsAtMs: verdict.ban.endsAtMs };
     }
     default:
-      return scarcest(verdict.quota);
+      return scarcest(ofFirstUnit);
   }
 }
 

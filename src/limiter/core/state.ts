@@ -4,7 +4,7 @@
  * Pure: `nowMs` is a parameter.
  */
 import { rememberedUntilMs } from "./bans.ts";
-import { type Counters, NOTHING_COUNTED } from "./decide.ts";
+import { type Counters, NOTHING_COUNTED, type Reserve } from "./decide.ts";
 import type { Loaded } from "./policy-cache.ts";
 import {
   EMPTY_OUTBOX,
@@ -14,10 +14,11 @@ import {
   NO_REQUESTS,
   newsDueAtMs,
   type Outbox,
+  type ReachedThreshold,
   unreportedHours,
   usageDueAtMs,
 } from "./usage.ts";
-import { endOf } from "./windows.ts";
+import { type Count, endOf } from "./windows.ts";
 
 /** No alarm comes sooner: an alarm costs a row, and an object in use reports without an alarm. */
 const SOONEST_ALARM_MS = 60_000;
@@ -36,7 +37,7 @@ export type State = Counters & {
 export const NEW_STATE: State = { ...NOTHING_COUNTED, outbox: EMPTY_OUTBOX, alarmAtMs: null };
 
 /** Raise this number with each change of `Policy` that an older version cannot read. */
-const POLICY_VERSION = 1;
+const POLICY_VERSION = 2;
 
 export type Row = State & { readonly policyVersion: number };
 
@@ -46,9 +47,29 @@ export function rowOf(state: State): Row {
 
 /** Fills in members that an older version did not store. A policy in another form is loaded again. */
 export function stateOf({ policyVersion, ...row }: Row): State {
-  const hours = row.outbox.hours.map((hour) => ({ ...NO_REQUESTS, ...hour }));
-  const outbox = { ...EMPTY_OUTBOX, ...row.outbox, hours };
-  return { ...NEW_STATE, ...row, outbox, loaded: policyVersion === POLICY_VERSION ? row.loaded : undefined };
+  const { thresholds = [], lastThreshold = null } = row.outbox;
+  const ofThreshold = (each: ReachedThreshold) => ({ ...each, window: withUnit(each.window) });
+  const outbox = {
+    ...EMPTY_OUTBOX,
+    ...row.outbox,
+    hours: row.outbox.hours.map((hour) => ({ ...NO_REQUESTS, ...hour })),
+    thresholds: thresholds.map(ofThreshold),
+    lastThreshold: lastThreshold && ofThreshold(lastThreshold),
+  };
+  const counts = row.counts.map(withUnit);
+  const reserves = (row.reserves ?? []).map(withCosts);
+  const loaded = policyVersion === POLICY_VERSION ? row.loaded : undefined;
+  return { ...NEW_STATE, ...row, counts, reserves, outbox, loaded };
+}
+
+/** Before 0.4.0, windows counted requests only, and a reserve had one cost for all of its windows. */
+const OF_REQUESTS = { unit: "requests" };
+function withUnit<T extends Count>(count: T): T {
+  return { ...OF_REQUESTS, ...count };
+}
+function withCosts({ settleId, windows, ...older }: Reserve & { readonly cost?: number }): Reserve {
+  const reserved = "cost" in older ? { used: older.cost } : {};
+  return { settleId, windows: windows.map((window) => withUnit({ ...reserved, ...window })) };
 }
 
 /**

@@ -9,24 +9,60 @@ const WEEK_SECONDS = 604_800;
 /** 1 January 1970 was a Thursday. */
 const FIRST_MONDAY_MS = 4 * 86_400_000;
 const MAX_WINDOWS = 4;
-const MAX_REQUESTS = 1_000_000_000;
+/** The largest number in a structured field. */
+const MAX_AMOUNT = 999_999_999_999_999;
+/** The unit of a limit and of a cost that name none. */
+const REQUESTS = "requests";
 
 /** A window's length: a number of seconds that divides a day, a week from Monday on, or a calendar month. */
 export type WindowLength = number | "month";
 
-/** Admits at most `requests` in each window, from 0 on. */
-export type Limit = { readonly name: string; readonly requests: number; readonly seconds: WindowLength };
+type Named = { readonly name: string; readonly seconds: WindowLength };
+export type RequestLimit = Named & {
+  readonly requests: number;
+  readonly unit?: never;
+  readonly amount?: never;
+};
+type UnitLimit<Unit extends string> = Named & {
+  readonly unit: Unit;
+  readonly amount: number;
+  readonly requests?: never;
+};
 
-export const perMinute = (requests: number): Limit => ({ name: "minute", requests, seconds: 60 });
-export const perHour = (requests: number): Limit => ({ name: "hour", requests, seconds: 3_600 });
-export const perDay = (requests: number): Limit => ({ name: "day", requests, seconds: DAY_SECONDS });
+/**
+ * Admits at most `requests`, or `amount` of another unit, in each window, from 0 on.
+ *
+ * @example
+ * const limits: Limit<"tokens">[] = [
+ *   { name: "minute", requests: 60, seconds: 60 },
+ *   { name: "tokens", unit: "tokens", amount: 90_000, seconds: 60 },
+ * ];
+ */
+export type Limit<Unit extends string = typeof REQUESTS> = RequestLimit | UnitLimit<Unit | typeof REQUESTS>;
+
+/** How much of each unit, from 0 on. What is 0 or left out is not counted, but one request if that is left out. */
+export type Costs<Unit extends string = typeof REQUESTS> = {
+  readonly [unit in Unit | typeof REQUESTS]?: number | undefined;
+};
+/** A number is a cost in requests. */
+export type Cost<Unit extends string = typeof REQUESTS> = number | Costs<Unit>;
+
+export const perMinute = (requests: number): RequestLimit => ({ name: "minute", requests, seconds: 60 });
+export const perHour = (requests: number): RequestLimit => ({ name: "hour", requests, seconds: 3_600 });
+export const perDay = (requests: number): RequestLimit => ({ name: "day", requests, seconds: DAY_SECONDS });
 /** A week from Monday, UTC. */
-export const perWeek = (requests: number): Limit => ({ name: "week", requests, seconds: WEEK_SECONDS });
+export const perWeek = (requests: number): RequestLimit => ({
+  name: "week",
+  requests,
+  seconds: WEEK_SECONDS,
+});
 /** A calendar month, UTC. */
-export const perMonth = (requests: number): Limit => ({ name: "month", requests, seconds: "month" });
+export const perMonth = (requests: number): RequestLimit => ({ name: "month", requests, seconds: "month" });
 
-/** How much of a window is used. The length names the window: a new name or limit resets no count. */
-export type Count = { readonly seconds: WindowLength; readonly startMs: number; readonly used: number };
+/** A window is known by its unit, length and start: a new name or limit resets no count. */
+export type Window = { readonly unit: string; readonly seconds: WindowLength; readonly startMs: number };
+/** How much of a window is used. */
+export type Count = Window & { readonly used: number };
 
 /** A window as a client sees it. `remaining` is never negative, also after the limit was lowered. */
 export type WindowView = Count & {
@@ -40,24 +76,76 @@ export type WindowView = Count & {
 export type Quota = readonly WindowView[];
 
 /** Throws a RangeError that says what is wrong with the limits. */
-export function checkLimits(limits: readonly Limit[]): void {
+export function checkLimits(limits: readonly Limit<string>[]): void {
   if (limits.length < 1 || limits.length > MAX_WINDOWS)
     throw new RangeError(`limits: there must be 1 to ${MAX_WINDOWS} windows, not ${limits.length}`);
-  for (const { name, requests, seconds } of limits) {
-    // The name is a quoted string in the headers.
-    if (!/^[\w-]{1,32}$/.test(name))
-      throw new RangeError(`limits: the name ${JSON.stringify(name)} must be 1 to 32 of A-Z a-z 0-9 _ -`);
-    if (!Number.isInteger(requests) || requests < 0 || requests > MAX_REQUESTS)
-      throw new RangeError(`limits: requests of "${name}" must be a whole number from 0 to ${MAX_REQUESTS}`);
+  for (const limit of limits) {
+    const { name, seconds } = limit;
+    // Both are quoted strings in the headers.
+    for (const [what, text] of Object.entries({ name, unit: unitOf(limit) }))
+      if (!/^[\w-]{1,32}$/.test(text))
+        throw new RangeError(
+          `limits: the ${what} ${JSON.stringify(text)} must be 1 to 32 of A-Z a-z 0-9 _ -`,
+        );
+    const amount = amountOf(limit);
+    if (!Number.isInteger(amount) || amount < 0 || amount > MAX_AMOUNT)
+      throw new RangeError(
+        `limits: ${limit.unit === undefined ? "requests" : "amount"} of "${name}" must be a whole number from 0 to ${MAX_AMOUNT}`,
+      );
     if (!isLength(seconds))
       throw new RangeError(
         `limits: seconds of "${name}" must divide a day, or be ${WEEK_SECONDS} or "month"`,
       );
   }
-  const isRepeated = (of: (limit: Limit) => unknown) => new Set(limits.map(of)).size < limits.length;
+  const isRepeated = (of: (limit: Limit<string>) => unknown) => new Set(limits.map(of)).size < limits.length;
   // The next draft of the headers compares names without case.
-  if (isRepeated(({ name }) => name.toLowerCase()) || isRepeated(({ seconds }) => seconds))
-    throw new RangeError("limits: two windows have the same name or the same length");
+  if (
+    isRepeated(({ name }) => name.toLowerCase()) ||
+    isRepeated((limit) => `${unitOf(limit)} ${limit.seconds}`)
+  )
+    throw new RangeError("limits: two windows have the same name, or the same length and unit");
+}
+
+function unitOf({ unit = REQUESTS }: Limit<string>): string {
+  return unit;
+}
+
+function amountOf(limit: Limit<string>): number {
+  return limit.unit === undefined ? limit.requests : limit.amount;
+}
+
+/** Throws a RangeError for a wrong cost. A settled cost may be 0. */
+export function checkCost(cost: Cost<string>, least: 0 | 1): void {
+  const amounts = typeof cost === "number" ? [cost] : Object.values(cost);
+  const isWhole = (amount = 0) => Number.isInteger(amount) && amount >= 0;
+  if (!amounts.every(isWhole) || (typeof cost === "number" && cost < least))
+    throw new RangeError(`cost must be a whole number from ${least} on, or such numbers by unit, from 0 on`);
+}
+
+/** Throws a RangeError if the cost is in a unit that no limit counts. */
+export function checkUnits(limits: readonly Limit<string>[], cost: Cost<string> = 1): void {
+  const units = typeof cost === "number" ? [REQUESTS] : Object.keys(cost).filter((unit) => unit !== REQUESTS);
+  const unknown = units.find((unit) => !limits.some((limit) => unitOf(limit) === unit));
+  if (unknown !== undefined) throw new RangeError(`cost: no limit counts "${unknown}"`);
+}
+
+/** Returns the costs of a request: one request, unless the cost says otherwise. */
+export function costsOf(cost: Cost<string> = 1): Costs<string> {
+  return typeof cost === "number" ? { requests: cost } : { ...cost, requests: cost.requests ?? 1 };
+}
+
+/** During a deploy an object of an older version may answer, whose windows name no unit. */
+export function costIn(costs: Costs<string>, { unit = REQUESTS }: Partial<Window>): number {
+  return costs[unit] ?? 0;
+}
+
+export function isSameWindow(a: Window, b: Window): boolean {
+  return isSameKind(a, b) && a.startMs === b.startMs;
+}
+
+/** Whether one follows the other. */
+export function isSameKind(a: Omit<Window, "startMs">, b: Omit<Window, "startMs">): boolean {
+  return a.seconds === b.seconds && a.unit === b.unit;
 }
 
 function isLength(seconds: WindowLength): boolean {
@@ -68,18 +156,19 @@ function isLength(seconds: WindowLength): boolean {
 }
 
 /** Returns the windows at `nowMs`. If the clock ran back, the newest window that counted goes on. */
-export function quotaAt(counts: readonly Count[], limits: readonly Limit[], nowMs: number): Quota {
-  return limits.map(({ name, requests, seconds }) => {
-    const startMs = startOf(nowMs, seconds);
-    const last = counts.find((count) => count.seconds === seconds);
-    const count = last && last.startMs >= startMs ? last : { seconds, startMs, used: 0 };
-    return viewOf(count, name, requests);
+export function quotaAt(counts: readonly Count[], limits: readonly Limit<string>[], nowMs: number): Quota {
+  return limits.map((limit) => {
+    const kind = { unit: unitOf(limit), seconds: limit.seconds };
+    const startMs = startOf(nowMs, limit.seconds);
+    const last = counts.find((count) => isSameKind(count, kind));
+    const count = last && last.startMs >= startMs ? last : { ...kind, startMs, used: 0 };
+    return viewOf(count, limit.name, amountOf(limit));
   });
 }
 
-function viewOf({ seconds, startMs, used }: Count, name: string, limit: number): WindowView {
+function viewOf({ unit, seconds, startMs, used }: Count, name: string, limit: number): WindowView {
   const remaining = Math.max(0, limit - used);
-  return { name, limit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
+  return { name, limit, unit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
 }
 
 export function startOf(atMs: number, seconds: WindowLength): number {
@@ -93,21 +182,32 @@ function startOfMonth(atMs: number, later: 0 | 1): number {
   return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + later);
 }
 
-/** Adds `cost` to every window. */
-export function spend(quota: Quota, cost: number): Quota {
-  return quota.map((window) => viewOf({ ...window, used: window.used + cost }, window.name, window.limit));
+/** Adds to each window what its unit costs, so many times. */
+export function spend(quota: Quota, costs: Costs<string>, times = 1): Quota {
+  return quota.map((window) =>
+    viewOf({ ...window, used: window.used + times * costIn(costs, window) }, window.name, window.limit),
+  );
 }
 
-/** Returns the window that refuses a request. If several refuse, the client has to wait for the last end. */
-export function exhaustedWindow(quota: Quota, cost: number): WindowView | undefined {
-  return quota
-    .filter(({ used, limit }) => used + cost > limit)
-    .toSorted((a, b) => b.endsAtMs - a.endsAtMs || a.startMs - b.startMs)[0];
+/** Returns the windows in which a request with these costs is counted. */
+export function countedBy(quota: Quota, costs: Costs<string>): Quota {
+  return quota.filter((window) => costIn(costs, window) > 0);
 }
 
-/** `checkLimits` makes sure that there is at least one window. */
-export function smallestWindow(quota: Quota): WindowView {
-  return quota.reduce((a, b) => (lengthMsOf(b) < lengthMsOf(a) ? b : a));
+/**
+ * Returns the window that refuses a request. If several refuse, the client has to wait for the last end, and
+ * for ever if a limit is 0.
+ */
+export function exhaustedWindow(quota: Quota, costs: Costs<string>): WindowView | undefined {
+  const endOf = ({ limit, endsAtMs }: WindowView) => (limit === 0 ? Number.MAX_SAFE_INTEGER : endsAtMs);
+  return countedBy(quota, costs)
+    .filter((window) => window.used + costIn(costs, window) > window.limit)
+    .toSorted((a, b) => endOf(b) - endOf(a) || a.startMs - b.startMs)[0];
+}
+
+/** Returns the shortest window, and of two in different units the one with the lower limit. */
+export function smallestWindow(quota: Quota): WindowView | undefined {
+  return quota.toSorted((a, b) => lengthMsOf(a) - lengthMsOf(b) || a.limit - b.limit)[0];
 }
 
 export function lengthMsOf({ startMs, endsAtMs }: WindowView): number {
@@ -117,11 +217,11 @@ export function lengthMsOf({ startMs, endsAtMs }: WindowView): number {
 /** Returns the counts to keep: of `quota`, and of windows without a limit now until they are over. */
 export function countsOf(quota: Quota, before: readonly Count[], nowMs: number): readonly Count[] {
   const unnamed = before.filter(
-    (count) => nowMs < endOf(count) && !quota.some(({ seconds }) => seconds === count.seconds),
+    (count) => nowMs < endOf(count) && !quota.some((window) => isSameKind(window, count)),
   );
-  return [...quota.map(({ seconds, startMs, used }) => ({ seconds, startMs, used })), ...unnamed];
+  return [...quota.map(({ unit, seconds, startMs, used }) => ({ unit, seconds, startMs, used })), ...unnamed];
 }
 
-export function endOf({ startMs, seconds }: Pick<Count, "startMs" | "seconds">): number {
+export function endOf({ startMs, seconds }: Omit<Window, "unit">): number {
   return seconds === "month" ? startOfMonth(startMs, 1) : startMs + seconds * 1000;
 }

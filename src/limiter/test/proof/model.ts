@@ -5,23 +5,25 @@
 import type { Block, LimiterCall, Policy, WindowLength } from "../../index.ts";
 import type { Usage } from "./usage.ts";
 
-type Window = { readonly seconds: WindowLength; readonly startMs: number };
+type Window = { readonly unit: string; readonly seconds: WindowLength; readonly startMs: number };
 type Used = Window & { readonly used: number };
+/** A window that has counted, and how much of it a crash may lose now: what could have been reserved for others. */
+type Counted = Used & { readonly mayLose: number };
 export type View = Used & {
   readonly name: string;
   readonly limit: number;
   readonly remaining: number;
   readonly endsAtMs: number;
 };
-/** An admitted request whose cost is not settled. */
-type Open = { readonly id: string; readonly cost: number; readonly windows: readonly Window[] };
+/** An admitted request whose cost is not settled, and what it has reserved in each window. */
+type Open = { readonly id: string; readonly windows: readonly Used[] };
 
 export type Model = {
-  /** The newest window of each length that counted a request. A clock that ran back stays in it. */
-  readonly windows: readonly Used[];
+  /** The newest window of each unit and length. A clock that ran back stays in it. */
+  readonly windows: readonly Counted[];
   readonly open: readonly Open[];
   /** Settlements that a crash would undo, because no write has stored them. */
-  readonly settled: readonly (Open & { readonly final: number })[];
+  readonly settled: readonly (Open & { readonly final: Open["windows"] })[];
   readonly refused: {
     readonly endsAtMs: number;
     readonly firstRefusalAtMs: number;
@@ -29,8 +31,6 @@ export type Model = {
   } | null;
   readonly lastBan: { readonly id: string; readonly lengthMs: number; readonly endsAtMs: number } | null;
   readonly block: Block | null;
-  /** How much a crash may lose now: what the last admitted request could have reserved for others. */
-  readonly mayLose: number;
   /** Null if the object has no `report`. */
   readonly usage: Usage | null;
 };
@@ -42,7 +42,6 @@ export const NEW: Model = {
   refused: null,
   lastBan: null,
   block: null,
-  mayLose: 0,
   usage: null,
 };
 
@@ -65,12 +64,13 @@ export function limitsOf({ limits, later }: Policy, now: number) {
 }
 
 export function viewsOf({ windows }: Model, policy: Policy, now: number): readonly View[] {
-  return limitsOf(policy, now).map(({ name, requests: limit, seconds }) => {
-    const counted = windows.filter((each) => each.seconds === seconds).map(({ startMs }) => startMs);
-    const startMs = Math.max(startOf(seconds, now), ...counted);
-    const used = windows.find((each) => isSame(each, { seconds, startMs }))?.used ?? 0;
+  return limitsOf(policy, now).map(({ name, requests, amount, unit = "requests", seconds }) => {
+    const limit = requests ?? amount;
+    const counted = windows.filter((each) => each.unit === unit && each.seconds === seconds);
+    const startMs = Math.max(startOf(seconds, now), ...counted.map((each) => each.startMs));
+    const used = counted.find((each) => each.startMs === startMs)?.used ?? 0;
     const remaining = used > limit ? 0 : limit - used;
-    return { name, limit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
+    return { name, limit, unit, seconds, startMs, used, remaining, endsAtMs: endOf({ seconds, startMs }) };
   });
 }
 
@@ -99,45 +99,61 @@ export function ask(
     return { said: { kind: unknown ?? "no_such_key", quota: [], waitMs: null }, model: before };
   const isPardoned = before.lastBan !== null && before.lastBan.id === policy.pardonedBan;
   const model = isPardoned ? { ...before, lastBan: null, refused: null } : before;
-  const { cost = 1 } = call;
   const quota = viewsOf(model, policy, now);
-  const full = quota.filter(({ used, limit }) => used + cost > limit);
-  const last = full.reduce<View | undefined>(
+  const full = quota.filter((each) => costOf(call, each) > 0 && each.used + costOf(call, each) > each.limit);
+  const never = full.filter(({ limit }) => limit === 0);
+  const last = (never.length > 0 ? never : full).reduce<View | undefined>(
     (a, b) =>
       a && (a.endsAtMs > b.endsAtMs || (a.endsAtMs === b.endsAtMs && a.startMs <= b.startMs)) ? a : b,
     undefined,
   );
+  const waitUntil = (atMs: number) => (never.length > 0 ? null : atMs - now);
   const bannedBy = (ban: Ban): Said => {
-    const waitMs = Math.max(ban.endsAtMs, last?.endsAtMs ?? 0) - now;
+    const waitMs = waitUntil(Math.max(ban.endsAtMs, last?.endsAtMs ?? 0));
     return { kind: "banned", quota, ban, window: last, waitMs };
   };
   const ban = banOf(model, policy, now);
   if (ban) return { said: bannedBy(ban), model };
   if (last === undefined) return admit(model, quota, call, now);
-  if (quota.some(({ limit }) => limit !== 0 && cost > limit))
+  if (quota.some((each) => each.limit !== 0 && costOf(call, each) > each.limit))
     return { said: { kind: "too_costly", quota, waitMs: null }, model };
   const after = policy.bans ? refuse(model, policy.bans, last.endsAtMs, key, now) : model;
   const begun = banOf(after, policy, now);
   if (begun) return { said: bannedBy(begun), model: after };
   const strikes = policy.bans ? strikesOf(after, now).length : null;
   return {
-    said: { kind: "limited", quota, window: last, strikes, waitMs: last.endsAtMs - now },
+    said: { kind: "limited", quota, window: last, strikes, waitMs: waitUntil(last.endsAtMs) },
     model: after,
   };
 }
 
-function admit(model: Model, quota: readonly View[], { cost = 1, settleId: id }: LimiterCall, now: number) {
+/** What a request costs in a window: nothing, unless its unit is named, and one request, unless it is. */
+function costOf({ cost = 1 }: Pick<LimiterCall, "cost">, { unit }: Window): number {
+  if (typeof cost === "number") return unit === "requests" ? cost : 0;
+  return cost[unit] ?? (unit === "requests" ? 1 : 0);
+}
+
+function admit(model: Model, quota: readonly View[], call: LimiterCall, now: number) {
+  const { settleId: id } = call;
   const isOver = (window: Window) => endOf(window) <= now;
-  const views = quota.map((each) => ({ ...each, used: each.used + cost, remaining: each.remaining - cost }));
-  const counted = views.map(({ seconds, startMs, used }) => ({ seconds, startMs, used }));
+  const views = quota.map((each) => {
+    const used = each.used + costOf(call, each);
+    return { ...each, used, remaining: Math.max(0, each.limit - used) };
+  });
+  const counted = views.map((view) => {
+    const { unit, seconds, startMs, used } = view;
+    return { unit, seconds, startMs, used, mayLose: mayLoseOf(view, views, call) };
+  });
   const others = model.windows.filter(
-    (each) => !isOver(each) && !views.some(({ seconds }) => seconds === each.seconds),
+    (each) =>
+      !isOver(each) && !views.some(({ unit, seconds }) => unit === each.unit && seconds === each.seconds),
   );
-  const windows = counted.map(({ seconds, startMs }) => ({ seconds, startMs }));
+  const windows = counted.map((each) => {
+    const { unit, seconds, startMs } = each;
+    return { unit, seconds, startMs, used: costOf(call, each) };
+  });
   const stays = model.open.filter((each) => !each.windows.every(isOver));
-  const opened = id === undefined ? [] : [{ id, cost, windows }];
-  const smallest = views.reduce((a, b) => (b.endsAtMs - b.startMs < a.endsAtMs - a.startMs ? b : a));
-  const shares = views.map(({ limit, remaining }) => Math.min(limit / 10, remaining / 2));
+  const opened = id === undefined ? [] : [{ id, windows }];
   return {
     said: { kind: "admitted", quota: views, waitMs: null },
     model: {
@@ -145,38 +161,61 @@ function admit(model: Model, quota: readonly View[], { cost = 1, settleId: id }:
       windows: [...counted, ...others],
       // Of a thousand requests without a cost the oldest are forgotten, and stay counted.
       open: [...stays, ...opened].slice(-1_000),
-      mayLose: smallest.limit < 300 ? 0 : Math.min(1_000, ...shares),
     },
   };
 }
 
-export function settle(model: Model, id: string, cost: number): Model {
+/** Nothing if the limit of the shortest window that counts the request is low. */
+function mayLoseOf({ limit, remaining }: View, views: readonly View[], call: LimiterCall): number {
+  const lengthOf = ({ startMs, endsAtMs }: View) => endsAtMs - startMs;
+  const counting = views.filter((each) => costOf(call, each) > 0);
+  const shortestMs = Math.min(...counting.map(lengthOf));
+  const isExact = counting.some((each) => each.limit < 300 && lengthOf(each) === shortestMs);
+  return isExact ? 0 : Math.min(1_000, limit / 10, remaining / 2);
+}
+
+export function settle(model: Model, id: string, cost: NonNullable<LimiterCall["cost"]>): Model {
   const open = model.open.filter((each) => each.id !== id);
+  const costs: Readonly<Record<string, number | undefined>> =
+    typeof cost === "number" ? { requests: cost } : cost;
   // A call that was repeated has reserved twice, and costs once.
   const mine = model.open
     .filter((each) => each.id === id)
-    .map((each, i) => ({ ...each, final: i === 0 ? cost : 0 }));
-  const windows = mine.reduce((all, each) => moved(all, each.windows, each.final - each.cost), model.windows);
+    .map((each, i) => {
+      const final = each.windows.map((window) => ({
+        ...window,
+        used: i === 0 ? (costs[window.unit] ?? window.used) : 0,
+      }));
+      return { ...each, final };
+    });
+  const windows = mine.reduce(
+    (all, each) => moved(moved(all, each.final, 1), each.windows, -1),
+    model.windows,
+  );
   return { ...model, windows, open, settled: [...model.settled, ...mine] };
 }
 
-/** Adds to those of the windows that are still the newest of their length. */
-function moved(all: readonly Used[], windows: readonly Window[], by: number): readonly Used[] {
-  return all.map((each) =>
-    windows.some((window) => isSame(window, each)) ? { ...each, used: each.used + by } : each,
-  );
+/** Adds to those of the windows that are still the newest of their kind. */
+function moved(all: readonly Counted[], windows: readonly Used[], sign: 1 | -1): readonly Counted[] {
+  return all.map((each) => {
+    const by = windows.find((window) => isSame(window, each))?.used ?? 0;
+    return { ...each, used: each.used + sign * by };
+  });
 }
 
 /** What is known after a crash, if a row with these open requests was stored: their settlements are undone. */
 export function undone(model: Model, ids: readonly string[]): Model {
   const lost = model.settled.filter(({ id }) => ids.includes(id));
-  const windows = lost.reduce((all, each) => moved(all, each.windows, each.cost - each.final), model.windows);
+  const windows = lost.reduce(
+    (all, each) => moved(moved(all, each.windows, 1), each.final, -1),
+    model.windows,
+  );
   const open = [...model.open, ...lost].toSorted((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
   return { ...model, windows, open, settled: lost };
 }
 
 export function isSame(a: Window, b: Window): boolean {
-  return a.seconds === b.seconds && a.startMs === b.startMs;
+  return a.unit === b.unit && a.seconds === b.seconds && a.startMs === b.startMs;
 }
 
 function reasonAgainst(policy: Policy | null, hash: string | undefined, now: number): string | undefined {
@@ -223,19 +262,21 @@ function startOf(seconds: WindowLength, now: number): number {
 }
 
 /** The first millisecond of the next window. */
-export function endOf({ seconds, startMs }: Window): number {
+export function endOf({ seconds, startMs }: Omit<Window, "unit">): number {
   const at = new Date(startMs);
   if (seconds === "month") return Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + 1);
   return startMs + seconds * 1000;
 }
 
 /** The headers of an answer, as docs and drafts say them. */
-export function headersOf({ kind, quota, window, ban }: Said, now: number): Record<string, string> {
+export function headersOf({ kind, quota, window, ban, waitMs }: Said, now: number): Record<string, string> {
   const lengthOf = ({ startMs, endsAtMs }: View) => endsAtMs - startMs;
   const binds = (a: View, b: View) => a.remaining - b.remaining || lengthOf(b) - lengthOf(a);
-  const smallest = quota.toSorted((a, b) => lengthOf(a) - lengthOf(b))[0];
+  // The triple is of one unit.
+  const alike = quota.filter(({ unit }) => unit === quota[0]?.unit);
+  const smallest = alike.toSorted((a, b) => lengthOf(a) - lengthOf(b))[0];
   const outlasts = window && (!ban || window.endsAtMs > ban.endsAtMs);
-  const shown = outlasts ? window : ban ? { ...smallest, ...ban, remaining: 0 } : quota.toSorted(binds)[0];
+  const shown = outlasts ? window : ban ? { ...smallest, ...ban, remaining: 0 } : alike.toSorted(binds)[0];
   const until = (atMs: number) => Math.max(1, Math.ceil((atMs - now) / 1000));
   const reset = Math.ceil((shown?.endsAtMs ?? 0) / 1000);
   const wait = until(reset * 1000);
@@ -246,9 +287,13 @@ export function headersOf({ kind, quota, window, ban }: Said, now: number): Reco
     "X-RateLimit-Remaining": `${shown?.remaining}`,
     "X-RateLimit-Reset": `${reset}`,
     "RateLimit-Policy": quota
-      .map((each) => `"${each.name}";q=${each.limit};w=${lengthOf(each) / 1000}`)
+      .map((each) => {
+        const unit = each.unit === "requests" ? "" : `qu="${each.unit}";`;
+        return `"${each.name}";q=${each.limit};${unit}w=${lengthOf(each) / 1000}`;
+      })
       .join(", "),
     RateLimit: quota.map(item).join(", "),
-    ...((kind === "limited" || kind === "banned") && { "Retry-After": `${Math.min(wait, 2_147_483)}` }),
+    ...((kind === "limited" || kind === "banned") &&
+      waitMs !== null && { "Retry-After": `${Math.min(wait, 2_147_483)}` }),
   };
 }

@@ -1,5 +1,5 @@
 /** The real answer beside that of the model, and whether its headers come true. */
-import { headersOf, type Verdict } from "../../index.ts";
+import { type Costs, headersOf, type LimiterCall, type Verdict } from "../../index.ts";
 import { expect } from "./difference.ts";
 import * as model from "./model.ts";
 
@@ -8,8 +8,8 @@ const MOST_MS = 2_147_483_000;
 export function compare(verdict: Verdict | undefined, said: model.Said, now: number): void {
   expect("kind or reason", verdict?.kind === "unknown" ? verdict.reason : verdict?.kind, said.kind);
   if (verdict === undefined || verdict.kind === "unknown") return;
-  const views = verdict.quota.map(({ name, limit, seconds, startMs, used, remaining, endsAtMs }) => ({
-    ...{ name, limit, seconds, startMs, used, remaining, endsAtMs },
+  const views = verdict.quota.map(({ name, limit, unit, seconds, startMs, used, remaining, endsAtMs }) => ({
+    ...{ name, limit, unit, seconds, startMs, used, remaining, endsAtMs },
   }));
   expect("quota", views, said.quota);
   expect("headers", headersOf(verdict), model.headersOf(said, now));
@@ -19,21 +19,33 @@ export function compare(verdict: Verdict | undefined, said: model.Said, now: num
   if (verdict.kind !== "admitted") expect("wait", verdict.retryAfterMs, said.waitMs);
 }
 
+type Cost = NonNullable<LimiterCall["cost"]>;
+
 /** What remains is admitted and not more; a refused request is admitted at `Retry-After` and not a second before. */
-export function comesTrue(verdict: Verdict, cost = 1, kindAt: (atMs: number, cost: number) => string): void {
+export function comesTrue(
+  verdict: Verdict,
+  cost: Cost = 1,
+  kindAt: (atMs: number, cost: Cost) => string,
+): void {
   if (verdict.kind === "unknown" || verdict.kind === "too_costly") return;
-  const { nowMs, kind } = verdict;
+  const { nowMs, kind, quota } = verdict;
   const headers = headersOf(verdict);
   if (kind === "admitted") {
     const remaining = Number(headers["X-RateLimit-Remaining"]);
-    if (remaining > 0) expect("all that remains", kindAt(nowMs, remaining), "admitted");
-    expect("more than remains", kindAt(nowMs, remaining + 1) === "admitted", false);
+    const inFirstUnit = (amount: number) => ({ requests: 0, [quota[0]?.unit ?? "requests"]: amount });
+    if (remaining > 0) expect("all that remains", kindAt(nowMs, inFirstUnit(remaining)), "admitted");
+    expect("more than remains", kindAt(nowMs, inFirstUnit(remaining + 1)) === "admitted", false);
     return;
   }
-  const waitMs = Number(headers["Retry-After"]) * 1000;
   const earlyMs = Number(headers["X-RateLimit-Reset"]) * 1000 - 1_000;
-  // A cost above a limit is never admitted, and a timer has a longest wait.
-  const isPossible = verdict.quota.every(({ limit }) => cost <= limit) && waitMs < MOST_MS;
-  if (isPossible) expect("at Retry-After", kindAt(nowMs + waitMs, cost), "admitted");
   if (earlyMs >= nowMs) expect("before Retry-After", kindAt(earlyMs, cost) === "admitted", false);
+  const waitMs = Number(headers["Retry-After"]) * 1000;
+  // Some requests are never admitted, and a timer has a longest wait.
+  if (Number.isNaN(waitMs)) {
+    expect("the wait", verdict.retryAfterMs, null);
+    return;
+  }
+  const costs: Costs<string> = typeof cost === "number" ? { requests: cost } : { requests: 1, ...cost };
+  const isPossible = quota.every(({ unit, limit }) => (costs[unit] ?? 0) <= limit) && waitMs < MOST_MS;
+  if (isPossible) expect("at Retry-After", kindAt(nowMs + waitMs, cost), "admitted");
 }

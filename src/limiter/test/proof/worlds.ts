@@ -1,5 +1,5 @@
 /** The scopes of the proof: few windows, few costs and few times, in which everything can still go wrong. */
-import { type Limit, type Policy, perDay, perMonth, perWeek } from "../../index.ts";
+import { type Cost, type Limit, type Policy, perDay, perMonth, perWeek } from "../../index.ts";
 import { explore, type World } from "./explore.ts";
 import { type Image, Machine, withMachine } from "./machine.ts";
 import { NEW } from "./model.ts";
@@ -24,13 +24,13 @@ type Scope = Pick<World<Image>, "name" | "scope" | "depth"> & {
 };
 
 /** Settles the oldest open request. */
-const settle = (cost: number) => (machine: Machine) => {
+const settle = (cost: Cost<string>) => (machine: Machine) => {
   const [oldest] = machine.model.open;
   return oldest === undefined ? false : machine.settle(oldest.id, cost);
 };
 /** A request of a cost that is settled later; again, if its answer was lost. So many may be open. */
 const reserve =
-  (cost: number, times = 1, most = 2) =>
+  (cost: Cost<string>, times = 1, most = 2) =>
   (machine: Machine) => {
     const { open, settled } = machine.model;
     const settleId = ["a", "b", "c", "d"].find((id) => ![...open, ...settled].some((each) => each.id === id));
@@ -38,13 +38,13 @@ const reserve =
     return machine.ask(...Array(times).fill({ cost, settleId }));
   };
 const ask =
-  (...costs: number[]) =>
+  (...costs: Cost<string>[]) =>
   (machine: Machine) =>
     machine.ask(...costs.map((cost) => ({ cost })));
 const pass = (ms: number) => (machine: Machine) => machine.pass(ms);
 const crash = (machine: Machine) => machine.crash();
 /** The write fails; without a write, the request is decided as ever. */
-const failingWrite = (cost: number) => (machine: Machine) => {
+const failingWrite = (cost: Cost<string>) => (machine: Machine) => {
   machine.isReadOnly = true;
   return machine.ask({ cost }, { cost });
 };
@@ -92,6 +92,41 @@ const WINDOWS: Scope = {
     "wrong calls": (machine) => machine.refuseWrongCalls(),
     "the first limits": change({ limits: [a, b] }),
     "other limits": change({ limits: [limit("b", 2, 2), limit("c", 5, 4)] }),
+  },
+};
+
+const inT = (name: string, amount: number, seconds: Limit["seconds"]) => ({
+  name,
+  unit: "t",
+  amount,
+  seconds,
+});
+const UNITS: Scope = {
+  name: "units",
+  scope:
+    "windows of 1 and 2 s for requests, and of 2 s for another unit; costs of each, of both and of none; two open requests, settled in one unit or both; a clock that is set back; crashes; failed writes; a limit of 0; a change of limits",
+  startMs: START,
+  policy: { limits: [limit("a", 2, 1), limit("b", 3, 2), inT("t", 5, 2)] },
+  depth: [4, 9],
+  periodMs: 2_000,
+  farMs: 4_000,
+  events: {
+    "a request": ask(1),
+    "one of 2 t": ask({ t: 2 }),
+    "4 t without a request": ask({ requests: 0, t: 4 }),
+    "one of 6 t": ask({ t: 6 }),
+    "two in one call": ask({ t: 1 }, { requests: 2, t: 1 }),
+    "a reserve": reserve({ t: 3 }),
+    "a reserve, and again as its answer was lost": reserve({ requests: 0, t: 1 }, 2),
+    "settled with 0 of both": settle({ requests: 0, t: 0 }),
+    "settled with 5 t": settle({ t: 5 }),
+    "settled with 2": settle(2),
+    "a second": pass(1_000),
+    "0.5 s back": back(500),
+    "a crash": crash,
+    "a write that fails": failingWrite({ t: 1 }),
+    "the first limits": change({ limits: [limit("a", 2, 1), limit("b", 3, 2), inT("t", 5, 2)] }),
+    "other limits": change({ limits: [inT("u", 3, 1), inT("a", 4, 2), limit("t", 0, 2)] }),
   },
 };
 
@@ -148,6 +183,33 @@ const AHEAD: Scope = {
     "the first limits": change({ limits: [limit("a", 300, 30), limit("b", 450, 60)] }),
     "lower limits": change({ limits: [limit("a", 310, 30), limit("b", 200, 60)] }),
     "a limit below 300": change({ limits: [limit("a", 299, 30)] }),
+  },
+};
+
+const UNITS_AHEAD: Scope = {
+  name: "units ahead",
+  scope:
+    "windows of 30 s for requests and for another unit, counted ahead in blocks; costs of each and of both; settlements; crashes; failed writes; a limit below 300 of either",
+  startMs: START,
+  policy: { limits: [limit("a", 400, 30), inT("t", 900, 30)] },
+  depth: [4, 7],
+  periodMs: 30_000,
+  farMs: 60_000,
+  events: {
+    "a request": ask(1),
+    "one of 9 t": ask({ t: 9 }),
+    "40 t without a request": ask({ requests: 0, t: 40 }),
+    "one of 300 t": ask({ t: 300 }),
+    "three in one call": ask(1, { t: 9 }, { requests: 0, t: 2 }),
+    "a reserve": reserve({ requests: 5, t: 20 }),
+    "settled with 7 t": settle({ t: 7 }),
+    "a second": pass(1_000),
+    "half a minute": pass(30_000),
+    "a crash": crash,
+    "a write that fails": failingWrite({ t: 5 }),
+    "the first limits": change({ limits: [limit("a", 400, 30), inT("t", 900, 30)] }),
+    "few requests": change({ limits: [limit("a", 299, 30), inT("t", 900, 30)] }),
+    "little t": change({ limits: [limit("a", 400, 30), inT("t", 250, 30)] }),
   },
 };
 
@@ -329,7 +391,19 @@ const OPEN: Scope = {
   },
 };
 
-const SCOPES = [WINDOWS, AHEAD, CALENDAR, BANS, DEFAULT_BANS, SECRETS, OPEN, USAGE, USAGE_AHEAD];
+const SCOPES = [
+  WINDOWS,
+  UNITS,
+  AHEAD,
+  UNITS_AHEAD,
+  CALENDAR,
+  BANS,
+  DEFAULT_BANS,
+  SECRETS,
+  OPEN,
+  USAGE,
+  USAGE_AHEAD,
+];
 
 /** Explores each world, or the one with this name. */
 export async function* proof(size: "quick" | "whole", only?: string, depth?: number) {

@@ -79,7 +79,7 @@ export default app;`,
 };
 /** The example with a stream, in a Worker whose stream takes four seconds and costs 1,000. */
 const streaming = (example: string) => `import { type Context, Hono } from "hono";
-import { inspect, perDay, type RateLimiter, rateLimit } from "hono-durable-limiter";
+import { inspect, perMinute, type RateLimiter, rateLimit } from "hono-durable-limiter";
 export { RateLimiter } from "hono-durable-limiter";
 type E = { Bindings: { RATE_LIMITER: DurableObjectNamespace<RateLimiter> }; Variables: { tokens?: number | Promise<number> } };
 const app = new Hono<E>();
@@ -91,9 +91,10 @@ async function* partsOf(_request: Request) {
     yield { text: "word ", tokens: 5 };
   }
 }
-app.get("/used", async (c) => c.json((await inspect(namespace(c), { key: "one", limits: [perDay(100_000)] }))?.quota[0]?.used));
-export default app;
-${example}`;
+${example}
+const limits = [perMinute(60), { name: "tokens", unit: "tokens", amount: 90_000, seconds: 60 }];
+app.get("/used", async (c) => c.json((await inspect(namespace(c), { key: "one", limits }))?.quota.map(({ used }) => used)));
+export default app;`;
 
 const run = promisify(execFile);
 let folder: string;
@@ -352,28 +353,32 @@ describe("the README's other Workers", () => {
   });
 });
 
-describe("the README's stream under wrangler dev", () => {
-  it("is charged for what was made, also if the client hangs up", async ({ expect }) => {
+describe("the README's API for a language model, under wrangler dev", () => {
+  it("is charged for the tokens that were made, also if the client hangs up", async ({ expect }) => {
     const url = await startWrangler("streaming.ts");
-    const used = async (): Promise<number> => (await fetch(new URL("/used", url))).json();
+    await untilMinuteHas(40_000);
+    const counts = async (): Promise<number[]> => (await fetch(new URL("/used", url))).json();
+    const used = async () => (await counts())[1] ?? Number.NaN;
     const settled = async (before: number) => {
       // Until then the whole reserve of 4,000 is used.
       await vi.waitFor(async () => expect(await used()).toBeLessThan(before + 4_000), 20_000);
       return (await used()) - before;
     };
-    const whole = await fetch(new URL("/stream", url), { method: "POST" });
-    expect([whole.headers.get("X-RateLimit-Remaining"), (await whole.text()).length]).toEqual([
-      "96000",
-      1_000,
-    ]);
+    const whole = await fetch(new URL("/chat", url), { method: "POST" });
+    expect(whole.headers.get("RateLimit")).toMatch(/^"minute";r=59;t=\d+, "tokens";r=86000;t=\d+$/);
+    expect(whole.headers.get("RateLimit-Policy")).toBe(
+      '"minute";q=60;w=60, "tokens";q=90000;qu="tokens";w=60',
+    );
+    expect((await whole.text()).length).toBe(1_000);
     expect(await settled(0)).toBe(1_000);
     for (let i = 0; i < 2; i++) {
       const before = await used();
-      await hangUpAfterFirstPart(`${url}/stream`);
+      await hangUpAfterFirstPart(`${url}/chat`);
       const charged = await settled(before);
       expect(charged).toBeGreaterThan(0);
       expect(charged).toBeLessThan(1_000);
     }
+    expect((await counts())[0]).toBe(3);
   });
 });
 

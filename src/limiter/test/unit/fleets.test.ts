@@ -7,7 +7,7 @@ import { DEEP } from "../../../../test/support/deep.ts";
 import { seededRandom } from "../../../../test/support/random.ts";
 import { type Counters, decide, NOTHING_COUNTED } from "../../core/decide.ts";
 import { headersOf } from "../../core/headers.ts";
-import { type Limit, perDay, perHour, perMinute } from "../../core/windows.ts";
+import { type Limit, perDay, perHour, perMinute, type RequestLimit } from "../../core/windows.ts";
 import { counted, KEY } from "./platform.ts";
 
 const TEN = Date.UTC(2026, 10, 21, 10);
@@ -95,7 +95,7 @@ const waits: Retry = (_attempt, retryAfterMs) => retryAfterMs;
 describe("a fleet that waits as told", () => {
   const SKEWS_MS = [0, 20, -20, 100, -100, 250, -250, 900, -900];
 
-  it.for<readonly [...Limit[]]>([
+  it.for<readonly [...RequestLimit[]]>([
     FREE,
     [perMinute(300), perDay(100_000)],
     ...(DEEP ? [[perMinute(1_000)] as const] : []),

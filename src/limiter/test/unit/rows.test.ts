@@ -7,7 +7,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import type { Row } from "../../core/state.ts";
-import { perDay, perMinute, RateLimiter, type Report } from "../../index.ts";
+import { type Limit, perDay, perMinute, RateLimiter, type Report } from "../../index.ts";
 import manifest from "../../package.json" with { type: "json" };
 import { counted, Platform } from "./platform.ts";
 
@@ -17,18 +17,21 @@ const HOUR = 60 * MINUTE;
 const START = Date.UTC(2026, 10, 28, 10, 30);
 const ROWS = join(import.meta.dirname, "../rows");
 
-/** Keys after the same nine admitted requests: one goes on and is banned, one is blocked. */
-type Name = "used" | "banned" | "blocked";
+/** Keys after the same nine admitted requests: one goes on and is banned, one is blocked. Another counts tokens. */
+type Name = "used" | "banned" | "blocked" | "tokens";
 type Stored = { readonly atMs: number; readonly row: Row };
 
 const receiver = { fails: false, reports: [] as Report[] };
+
+const limits: Limit<"tokens">[] = [perMinute(5), perDay(100)];
+const tokens: Limit<"tokens"> = { name: "tokens", unit: "tokens", amount: 500, seconds: 86_400 };
 
 class Limiter extends RateLimiter {
   constructor(ctx: DurableObjectState, env: unknown) {
     super(ctx, env, { thresholds: { window: "minute", percents: [80, 100] } });
   }
   override async loadPolicy() {
-    return { limits: [perMinute(5), perDay(100)], bans: {}, facts: { plan: "free" } };
+    return { limits, bans: {}, facts: { plan: "free" } };
   }
   override async report(report: Report) {
     if (receiver.fails) throw new Error("the receiver is away");
@@ -39,6 +42,7 @@ class Limiter extends RateLimiter {
 beforeEach(() => {
   vi.useFakeTimers({ now: START });
   Object.assign(receiver, { fails: false, reports: [] });
+  limits.length = 2;
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -47,13 +51,14 @@ afterEach(() => {
 const pass = (ms: number) => vi.advanceTimersByTimeAsync(ms);
 
 async function write(name: Name): Promise<Stored> {
+  limits.splice(2, 1, ...(name === "tokens" ? [tokens] : []));
   vi.setSystemTime(START);
   receiver.fails = true;
   const platform = new Platform(Limiter);
   const { object } = platform;
   for (let i = 0; i < 4; i++) await object.admit({});
   await pass(MINUTE);
-  for (let i = 0; i < 5; i++) await object.admit(i === 4 ? { settleId: "a" } : {});
+  for (let i = 0; i < 5; i++) await object.admit(i === 4 ? { settleId: "a", cost: { tokens: 400 } } : {});
   for (let i = 0; i < 8; i++) {
     await object.admit({});
     await pass(SECOND);
@@ -140,10 +145,20 @@ describe.for(versions)("a row of %s", (version) => {
     await object.settle("a", 0);
     expect((await object.inspect())?.quota.map(({ used }) => used)).toEqual([4, 8]);
   });
+
+  it.runIf(rows.tokens !== undefined)("keeps what is used of each unit", async ({ expect }) => {
+    const stored = rows.tokens;
+    if (stored === undefined) throw new Error("no such row");
+    limits.push(tokens);
+    const object = await objectOn(stored);
+    await object.settle("a", { tokens: 7 });
+    expect((await object.inspect())?.quota.map(({ used }) => used)).toEqual([5, 9, 7]);
+  });
 });
 
 it("the row of this version is the file of this version", async ({ expect }) => {
-  const rows = { used: await write("used"), banned: await write("banned"), blocked: await write("blocked") };
+  const rows: Record<string, Stored> = {};
+  for (const name of ["used", "banned", "blocked", "tokens"] as const) rows[name] = await write(name);
   await expect(`${JSON.stringify(rows, null, 2)}\n`).toMatchFileSnapshot(
     join(ROWS, `${manifest.version}.json`),
   );

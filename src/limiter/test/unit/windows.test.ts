@@ -13,7 +13,8 @@ import {
   perWeek,
   quotaAt,
 } from "../../core/windows.ts";
-import { counted, KEY } from "./platform.ts";
+import { type AdmitOptions, admit, type LimiterNamespace, RateLimiter, settle } from "../../index.ts";
+import { counted, KEY, Platform } from "./platform.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 const NOW = NOON + 15_200;
@@ -38,6 +39,11 @@ describe("limits", () => {
     ["a name with a quote", [{ ...minute, name: 'a"b' }], /the name "a\\"b"/],
     ["the same name twice", [minute, { ...minute, name: "Minute", seconds: 90 }], /same name/],
     ["the same length twice", [minute, { ...minute, name: "m" }], /same length/],
+    [
+      "the same length and unit twice",
+      [minute, { name: "m", unit: "requests", amount: 9, seconds: 60 }],
+      /length and unit/,
+    ],
   ])("must not be %s", ([, limits, message], { expect }) => {
     expect(() => checkLimits(limits)).toThrow(message);
   });
@@ -71,16 +77,107 @@ describe("windows by the calendar", () => {
 });
 
 describe("a limit of 0", () => {
-  it("refuses each request until the window ends, whatever the request costs", ({ expect }) => {
-    for (const cost of [1, 4]) {
-      const { verdict } = decide(NOTHING_COUNTED, { limits: [perMinute(0), perDay(5)] }, KEY, { cost }, NOW);
-      expect(verdict.kind).toBe("limited");
-      expect(headersOf(counted(verdict))).toMatchObject({
-        "X-RateLimit-Limit": "0",
-        "Retry-After": "45",
-        "RateLimit-Policy": '"minute";q=0;w=60, "day";q=5;w=86400',
-      });
-    }
+  it("refuses each request for ever, whatever the request costs and other windows say", ({ expect }) => {
+    const policy = { limits: [perMinute(0), perDay(4)] };
+    const { counters } = decide(NOTHING_COUNTED, { limits: [perDay(4)] }, KEY, { cost: 4 }, NOW);
+    const blocked = { endsAtMs: NOW + 4_000, reason: null };
+    for (const cost of [1, 4])
+      for (const [each, kind] of [
+        [policy, "limited"],
+        [{ ...policy, blocked }, "banned"],
+      ] as const) {
+        const { verdict } = decide(counters, each, KEY, { cost }, NOW);
+        expect(verdict).toMatchObject({ kind, retryAfterMs: null });
+        const shown = headersOf(counted(verdict));
+        expect([shown["X-RateLimit-Limit"], shown["X-RateLimit-Remaining"]]).toEqual(["0", "0"]);
+        expect(shown["X-RateLimit-Reset"]).toBe(String(NOON / 1000 + 60));
+        expect(shown["RateLimit-Policy"]).toBe('"minute";q=0;w=60, "day";q=4;w=86400');
+        expect(shown).not.toHaveProperty("Retry-After");
+      }
+  });
+});
+
+describe("two units", () => {
+  const tokens = (amount: number) => ({ name: "tokens", unit: "tokens", amount, seconds: 60 });
+  const limits = [perMinute(3), tokens(1_000)];
+
+  it("are both in the draft's pair, and the triple is of the first limit's, or of the one that refuses", ({
+    expect,
+  }) => {
+    const first = decide(NOTHING_COUNTED, { limits }, KEY, { cost: { tokens: 999 } }, NOW);
+    expect(headersOf(counted(first.verdict))).toEqual({
+      "X-RateLimit-Limit": "3",
+      "X-RateLimit-Remaining": "2",
+      "X-RateLimit-Reset": String(NOON / 1000 + 60),
+      "RateLimit-Policy": '"minute";q=3;w=60, "tokens";q=1000;qu="tokens";w=60',
+      RateLimit: '"minute";r=2;t=45, "tokens";r=1;t=45',
+    });
+    const { verdict } = decide(first.counters, { limits }, KEY, { cost: { tokens: 2 } }, NOW);
+    expect(headersOf(counted(verdict))).toMatchObject({
+      "X-RateLimit-Limit": "1000",
+      "X-RateLimit-Remaining": "1",
+      "Retry-After": "45",
+    });
+    expect(parseList(headersOf(counted(verdict))["RateLimit-Policy"] ?? "")).toHaveLength(2);
+  });
+
+  it("may have a limit each for a request of another kind, which the other limit does not see", ({
+    expect,
+  }) => {
+    const cancels = { name: "cancels", unit: "cancels", amount: 1, seconds: 60 };
+    let counters = NOTHING_COUNTED;
+    const kindOf = (cost: Request["cost"]) => {
+      const decision = decide(counters, { limits: [perMinute(4), cancels] }, KEY, { cost }, NOW);
+      counters = decision.counters;
+      return decision.verdict.kind;
+    };
+    const cancel = { cancels: 1 };
+    expect([kindOf(cancel), kindOf(cancel), kindOf(1), kindOf({ cancels: 0 })]).toEqual([
+      "admitted",
+      "limited",
+      "admitted",
+      "admitted",
+    ]);
+    expect(kindOf({ cancels: 2 })).toBe("too_costly");
+    expect(counters.counts.map(({ unit, used }) => [unit, used])).toEqual([
+      ["requests", 3],
+      ["cancels", 1],
+    ]);
+  });
+
+  it.for<[wrong: string, cost: Request["cost"], message: RegExp]>([
+    ["a unit that no limit counts", { token: 5 }, /no limit counts "token"/],
+    ["less than 0", { tokens: -1 }, /whole number/],
+    ["a fraction", { tokens: 0.5 }, /whole number/],
+  ])("must not cost %s", async ([, cost, message], { expect }) => {
+    const { object } = new Platform(RateLimiter);
+    await expect(object.admit({ limits, ...(cost && { cost }) })).rejects.toThrow(message);
+    await expect(object.admit({ limits: [tokens(5)] })).rejects.toThrow(/no limit counts "requests"/);
+  });
+
+  it("are typed: a cost in another unit does not compile", ({ expect }) => {
+    const options: AdmitOptions<"tokens">[] = [
+      { key: KEY, limits: [perMinute(3), { name: "t", unit: "tokens", amount: 5, seconds: 60 }] },
+      { key: KEY, cost: { requests: 1, tokens: 5 } },
+      // @ts-expect-error no limit counts "token"
+      { key: KEY, cost: { requests: 1, token: 5 } },
+      // @ts-expect-error no cost is in bytes
+      { key: KEY, limits: [{ name: "t", unit: "bytes", amount: 5, seconds: 60 }] },
+    ];
+    const calls = (namespace: LimiterNamespace) => [
+      admit(namespace, {
+        key: KEY,
+        limits: [perMinute(3), { name: "t", unit: "tokens", amount: 5, seconds: 60 }],
+        // @ts-expect-error the limits count "tokens"
+        cost: { requests: 1, token: 5 },
+      }),
+      // @ts-expect-error the limits count requests
+      admit(namespace, { key: KEY, limits: [perMinute(3)], cost: { tokens: 5 } }),
+      // @ts-expect-error the units are not named
+      settle(namespace, { key: KEY, settleId: "a", cost: { tokens: 5 } }),
+      settle<"tokens">(namespace, { key: KEY, settleId: "a", cost: { tokens: 5 } }),
+    ];
+    expect([options.length, calls.length]).toEqual([4, 1]);
   });
 });
 
