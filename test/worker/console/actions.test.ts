@@ -496,6 +496,20 @@ describe("an address that somebody else made", () => {
   );
 });
 
+describe("the form of a new key", () => {
+  it("links to the key that it has made, and to none before", async ({ expect }) => {
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    const id = newKeyId();
+    const send = async (plan: string) => {
+      const answer = await post("/console/keys/new", { id, name: "new", plan });
+      return [answer.status, (await answer.text()).includes(`href="/console/keys/${id}"`)];
+    };
+    expect(await send("enterprise")).toEqual([409, false]);
+    expect(await send("free")).toEqual([200, true]);
+    expect(await send("free")).toEqual([409, true]);
+  });
+});
+
 describe("a new secret", () => {
   it.for(["/console/keys/new", "/console/keys/ID/rotate"])(
     "is shown, whatever fails after it is stored: %s",

@@ -17,7 +17,15 @@ import { memberText } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, Sparkline } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, knownCustomers, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
+import {
+  addressOf,
+  ask,
+  knownCustomers,
+  queryOf,
+  type SortedBy,
+  sendForm,
+  sortedBy,
+} from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
@@ -162,10 +170,11 @@ async function createPage(c: ConsoleContext, failure?: Failure) {
   const id = failure?.typed.id ?? newKeyId();
   requireWriter(c.var);
   const choices = await choicesOf(c);
+  const isMade = failure?.status === 409 && (await ask(c, keyCalls.list, { ref: id })).keys.length > 0;
   return page(
     c,
     { title: "Create key", status: failure?.status ?? 200 },
-    <CreateForm id={id} texts={linkedIn(c)} {...choices} failure={failure} isFocused />,
+    <CreateForm id={id} isMade={isMade} texts={linkedIn(c)} {...choices} failure={failure} isFocused />,
   );
 }
 
@@ -176,14 +185,16 @@ async function choicesOf(c: ConsoleContext) {
 
 type NewKey = Omit<KeyFieldsProps, "isNew" | "failure"> & {
   readonly id: string;
+  /** The form was sent before, and has made the key. */
+  readonly isMade?: boolean;
   readonly failure?: Failure | undefined;
 };
 
-function CreateForm({ id, failure, ...fields }: NewKey) {
+function CreateForm({ id, isMade, failure, ...fields }: NewKey) {
   return (
     <form method="post" action={`${PATH}/new`} class="panel">
       <FailureNotice failure={failure} />
-      {failure?.status === 409 && (
+      {isMade && (
         <Notice kind="warn">
           <a href={`${PATH}/${id}`}>Look at the key</a>: if its secret is lost, rotate the key.
         </Notice>
