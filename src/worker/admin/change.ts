@@ -321,7 +321,7 @@ function missing({ noun }: Kind): ApiError {
 function changedMeanwhile(now: object): ApiError {
   return new ApiError(
     "changed_meanwhile",
-    "It was changed meanwhile, so this change was not made. Look at it is now, and try again.",
+    "It was changed meanwhile, so this change was not made. Look at it as it is now, and try again.",
     { headers: { ETag: toEtag(now as { version: number }) }, members: { current: JSON.stringify(now) } }, // a version was expected
   );
 }

@@ -56,9 +56,9 @@ export const SAYS = {
   "orders.delete": ({ status }) => `is deleted; its status was ${textOf(status)}`,
   "orders.load": (_, { file, ...after }) => {
     const figures = FIGURES.map((name) => [Number(after[name] ?? 0), name] as const);
-    const counts = figures.filter(([count]) => count > 0);
+    const counts = figures.flatMap(([count, name]) => (count > 0 ? `${formatNumber(count)} ${name}` : []));
     const from = typeof file === "string" ? ` from ${file}` : "";
-    return `are loaded${from}: ${counts.map(([count, name]) => `${formatNumber(count)} ${name}`).join(", ")}`;
+    return `are loaded${from}: ${counts.join(", ") || "none"}`;
   },
 
   /** The answer has the figures in `load`, and the entry has them by themselves. */
