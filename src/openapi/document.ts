@@ -28,7 +28,22 @@ export function openApiDocument(template: string, settings: DocumentSettings): D
   return { ...filled, servers: ownFirst(filled.servers, values.baseUrl) };
 }
 
-/** The document as https://llmstxt.org has it: its text without what only the page at /docs can show. */
+/** `template`: the page that npm run build makes of openapi.yaml. */
+export function docsHtml(template: string, settings: DocumentSettings): string {
+  const values: Values = valuesOf(settings);
+  const contact = values.supportUrl ?? `mailto:${values.supportEmail}`;
+  const support =
+    settings.supportContact && `<a href="${escapeHtml(contact)}">${escapeHtml(settings.supportContact)}</a>`;
+  return template.replaceAll(/\{\{(\w+)\}\}/g, (_, name) =>
+    name === "support" && support ? support : escapeHtml(values[name] ?? ""),
+  );
+}
+
+function escapeHtml(text: string): string {
+  return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** The document as https://llmstxt.org has it: its text without what only a page can show. */
 export function llmsText({ info, servers, paths }: Document): string {
   const [own] = servers;
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
@@ -39,7 +54,7 @@ export function llmsText({ info, servers, paths }: Document): string {
   const text = info.description
     .replaceAll(/<details><summary>(.*?)<\/summary>/g, "$1:")
     .replaceAll(/<[/]?(?:details|span)[^>]*>/g, "")
-    .replaceAll(/\[([^\]]+)\]\(#[^)]*\)/g, "$1")
+    .replaceAll(/\[([^\]]+)\]\([#/][^)]*\)/g, "$1")
     .replaceAll(/\n{3,}/g, "\n\n");
   const description = `The OpenAPI document: [openapi.json](${new URL("/openapi.json", own?.url)})`;
   const head = [`# ${info.title}`, `> ${info.summary}`, operations.join("\n"), description];

@@ -1,6 +1,6 @@
 /**
- * Builds the static assets in the folder of wrangler.toml's [assets], and the OpenAPI documents of clients and
- * of the admin API. wrangler runs this program before it starts or deploys.
+ * Builds the static assets in the folder of wrangler.toml's [assets], the page at /docs, and the OpenAPI documents
+ * of clients and of the admin API. wrangler runs this program before it starts or deploys.
  */
 import { createHash } from "node:crypto";
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -11,6 +11,7 @@ import scalarPlugin from "@scalar/fastify-api-reference";
 import { buildSync } from "esbuild";
 import { parse } from "yaml";
 import { buildWorker } from "./build-worker.ts";
+import { type Contract, docsPage } from "./docs-page.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const SOURCE = join(ROOT, "src", "assets");
@@ -23,8 +24,9 @@ function buildPages(): void {
   const script = scalarScript();
   const scriptName = `docs/scalar-${createHash("sha256").update(script).digest("hex").slice(0, 16)}.js`;
   put(scriptName, script);
-  const page = readFileSync(join(SOURCE, "docs.html"), "utf8").replace("docs/scalar.js", scriptName);
-  for (const asset of ["docs.html", "docs/admin.html"]) put(asset, page);
+  const page = readFileSync(join(SOURCE, "reference.html"), "utf8").replace("docs/scalar.js", scriptName);
+  for (const asset of ["docs/try.html", "docs/admin.html"]) put(asset, page);
+  rmSync(join(ASSETS, "docs.html"), { force: true }); // up to 2.2 /docs was a file, which would hide the Worker's page
   for (const other of globSync("docs/scalar-*.js", { cwd: ASSETS }))
     if (other !== scriptName) rmSync(join(ASSETS, other), { force: true });
   const { outputFiles } = buildSync({
@@ -36,6 +38,8 @@ function buildPages(): void {
       { in: join(SOURCE, "console.css"), out: "owner/console" },
       { in: join(SOURCE, "scripts/docs.ts"), out: "docs/page" },
       { in: join(SOURCE, "docs.css"), out: "docs/page" },
+      { in: join(SOURCE, "scripts/reference.ts"), out: "docs/reference" },
+      { in: join(SOURCE, "reference.css"), out: "docs/reference" },
     ],
     bundle: true,
     format: "esm",
@@ -110,7 +114,9 @@ async function buildReference(): Promise<void> {
 /** `merge`: a `<<` in the file takes over the members of another part. */
 function buildContract(): void {
   const contract = readFileSync(join(ROOT, "src/openapi/openapi.yaml"), "utf8");
-  put("../openapi.txt", JSON.stringify(parse(contract, { merge: true })));
+  const document: Contract = parse(contract, { merge: true });
+  put("../openapi.txt", JSON.stringify(document));
+  put("../docs.txt", docsPage(document));
 }
 
 buildPages();

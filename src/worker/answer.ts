@@ -68,7 +68,7 @@ async function answer(c: Context<AppEnv>, next: Next): Promise<void> {
   const { headers } = c.res;
   headers.set("X-Request-Id", requestId);
   attachRateLimitHeaders(headers);
-  attachSecurityHeaders(headers, isPage(c.req.path));
+  attachSecurityHeaders(headers);
   const request = { requestId, method: c.req.method, status: c.res.status, ...operatorOf(c) };
   const weight = weightOf(request, settingsOf(c.env).logsOneIn);
   if (weight === 0) return;
@@ -129,9 +129,9 @@ const SECURITY_HEADERS = Object.entries({
   "X-Frame-Options": "DENY",
 });
 
-/** Only pages of the console and of owners have their own security headers. */
-function attachSecurityHeaders(headers: Headers, isPage: boolean): void {
-  for (const [name, value] of SECURITY_HEADERS) if (!isPage || !headers.has(name)) headers.set(name, value);
+/** Pages have their own policy. */
+function attachSecurityHeaders(headers: Headers): void {
+  for (const [name, value] of SECURITY_HEADERS) if (!headers.has(name)) headers.set(name, value);
 }
 
 export const requireHttps = createMiddleware<AppEnv>((c, next) => {

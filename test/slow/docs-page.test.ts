@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 
 const get = (path: string) => fetch(new URL(path, service.url), { redirect: "manual" });
-const addressOfDocs = () => new URL("/docs", service.url).href;
+const addressOf = (path: string) => new URL(path, service.url).href;
 
 /** Opens the panel that sends requests of an operation. */
 async function openPanel(page: Page, summary: string, request: RegExp): Promise<Locator> {
@@ -45,8 +45,8 @@ async function send(panel: Locator, status: string): Promise<void> {
 
 describe("the files of the documentation page", () => {
   it("have a policy that allows scripts and requests of their own origin only", async ({ expect }) => {
-    const [scalar = ""] = /\/docs\/scalar-\w+\.js/.exec(await (await get("/docs")).text()) ?? [];
-    const types = { "/docs": "text/html", [scalar]: "text/javascript" };
+    const [scalar = ""] = /\/docs\/scalar-\w+\.js/.exec(await (await get("/docs/try")).text()) ?? [];
+    const types = { "/docs/try": "text/html", [scalar]: "text/javascript" };
     for (const [path, type] of Object.entries(types)) {
       const { status, headers } = await get(path);
       expect(status, path).toBe(200);
@@ -67,11 +67,11 @@ describe("the files of the documentation page", () => {
   });
 });
 
-describe.skipIf(executablePath === undefined)("the documentation page", () => {
+describe.skipIf(executablePath === undefined)("the page that sends calls", () => {
   it("lists, cancels and meets a 429, and sends no request to another host", async ({ expect }) => {
     const { key } = await service.createKey({ perMinute: 3, perDay: 3 });
-    const { page, problems, requested } = await browser.open(addressOfDocs(), "desk");
-    await page.getByRole("heading", { name: "First call" }).waitFor();
+    const { page, problems, requested } = await browser.open(addressOf("/docs/try"), "desk");
+    await page.getByRole("heading", { name: "Store Orders" }).waitFor();
     await page.getByPlaceholder("Token").first().fill(key);
 
     const list = await openPanel(page, "List all orders", /Test Request.*get/);
@@ -111,34 +111,60 @@ describe.skipIf(executablePath === undefined)("the documentation page", () => {
     await page.close();
   });
 
-  it("opens at the row of an error that the error's Link names", async ({ expect }) => {
-    const response = await get("/v1/store/orders");
-    const [, address = ""] = /^<(.+)>; rel="help"$/.exec(response.headers.get("Link") ?? "") ?? [];
-    const { page } = await browser.open(new URL(address, service.url).href, "desk");
-    const row = page.locator("tr:has(:target)");
-    await row.waitFor();
-    expect(await row.textContent()).toContain("unauthorized");
-    await expect.poll(async () => (await row.boundingBox())?.y ?? -1).toBeLessThan(200);
-    for (const code of Object.keys(CLIENT_ERRORS))
-      expect(await page.locator(`td [id="${code}"]`).count(), code).toBe(1);
-    await page.close();
-  });
-
-  it("begins with an open introduction, and shows nothing of its maker", async ({ expect }) => {
-    const { page } = await browser.open(addressOfDocs(), "desk");
-    await page.getByRole("link", { name: "Rate limits" }).first().waitFor();
+  it("shows nothing of its maker", async ({ expect }) => {
+    const { page } = await browser.open(addressOf("/docs/try"), "desk");
+    await page.getByRole("link", { name: "List all orders" }).first().waitFor();
     expect(await page.getByText("Client Libraries").count()).toBe(0);
     expect(await page.getByText("Powered by").filter({ visible: true }).count()).toBe(0);
     await page.close();
   });
+});
+
+describe.skipIf(executablePath === undefined)("the documentation page", () => {
+  it("has its text and its programs without scripts, and opens at an error's row", async ({ expect }) => {
+    const answer = await get("/v1/store/orders");
+    const [, address = ""] = /^<(.+)>; rel="help"$/.exec(answer.headers.get("Link") ?? "") ?? [];
+    const { page } = await browser.open(addressOf(address), "desk", { hasScripts: false });
+    const row = page.locator("tr:has(:target)");
+    expect(await row.textContent()).toContain("unauthorized");
+    expect((await row.boundingBox())?.y ?? -1).toBeLessThan(200);
+    for (const code of Object.keys(CLIENT_ERRORS))
+      expect(await page.locator(`td [id="${code}"]`).count(), code).toBe(1);
+    expect(await page.locator(".program").filter({ visible: true }).textContent()).toContain("curl");
+    await page.getByText("Python with urllib3").click();
+    expect(await page.locator(".program").filter({ visible: true }).textContent()).toContain("import os");
+    await page.close();
+  });
+
+  it("loads at most 150 kB, finds errors and sections, copies, and keeps the language", async ({
+    expect,
+  }) => {
+    const { page, problems, requested } = await browser.open(addressOf("/docs"), "desk");
+    const sizes = await Promise.all(requested.map(async (url) => (await (await fetch(url)).bytes()).length));
+    expect(sizes.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(150_000);
+    await page.getByLabel("Search").fill("429");
+    const found = await page.getByRole("navigation").getByRole("link").allTextContents();
+    expect(found).toEqual(expect.arrayContaining(["Rate limits", "Bans", "key_banned"]));
+    expect(found).not.toContain("Conventions");
+    await page.getByLabel("Search").fill("");
+    await page.getByRole("link", { name: "Conventions" }).waitFor();
+
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Copy" }).first().click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^curl --fail/);
+    await page.getByText("JavaScript with ky").click();
+    await page.reload();
+    expect(await page.getByLabel("JavaScript with ky").isChecked()).toBe(true);
+    expect(problems).toEqual([]);
+    await page.close();
+  });
 
   it("fits a phone, in the light and in the dark scheme", async ({ expect }) => {
-    const { page, problems } = await browser.open(addressOfDocs(), "phone");
+    const { page, problems } = await browser.open(addressOf("/docs"), "phone");
     const colours = new Set<string>();
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
-      await page.reload();
-      await page.getByRole("heading", { name: "First call" }).waitFor();
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(SCREENS.phone.width);
       colours.add(await page.evaluate("getComputedStyle(document.body).backgroundColor"));
     }

@@ -84,7 +84,7 @@ function* problemsOf(exchange: Exchange): Generator<string> {
   if (!isJson && (status >= 400 || path.startsWith("/v1"))) yield "no JSON";
   if (status < 400) return;
   if (!isError(body, status)) yield "no Error object";
-  const end = "</docs#description/versions>";
+  const end = "</docs#versions>";
   const ends = isOfPet ? `, ${end}; rel="deprecation", ${end}; rel="sunset"` : "";
   const help = `</docs#${JSON.parse(body).code}>; rel="help"${ends}`; // RFC 8288
   const isOfOperators = /^\/(?:admin|console)(?:\/|$)/.test(path);

@@ -36,7 +36,12 @@ describe("the packages", () => {
   }) => {
     const { metafile } = await build({
       absWorkingDir: PROJECT,
-      entryPoints: ["src/worker/index.ts", "src/assets/scripts/console.ts", "src/assets/scripts/docs.ts"],
+      entryPoints: [
+        "src/worker/index.ts",
+        "src/assets/scripts/console.ts",
+        "src/assets/scripts/docs.ts",
+        "src/assets/scripts/reference.ts",
+      ],
       bundle: true,
       format: "esm",
       conditions: ["workerd"],

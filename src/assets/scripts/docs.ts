@@ -1,56 +1,75 @@
-/** The documentation pages. /docs/admin also shows the admin API, to whoever is signed in to the console. */
+/** Adds to the page at /docs what only a script can do: search, copy, and a language that stays chosen. */
 
-declare const Scalar: { createApiReference(selector: string, configuration: object): void };
+const MENU = document.querySelector("details") ?? document.body;
+const LANGUAGE = "language";
 
-type Sent = { readonly request: Request };
-
-/** Whatever would leave the host is off, and what says nothing about this API. */
-const CONFIGURATION = {
-  agent: { disabled: true },
-  mcp: { disabled: true },
-  showDeveloperTools: "never",
-  hideClientButton: true,
-  telemetry: false,
-  withDefaultFonts: false,
-  onBeforeRequest: askBeforeChange,
-};
-
-/** A key that is pasted here is a real one. An error ends the request. */
-function askBeforeChange({ request: { method, url } }: Sent): void {
-  if (/^(GET|HEAD)$/.test(method)) return;
-  if (!confirm(`${method} ${url}\n\nThis changes real data, perhaps for good. Send it?`))
-    throw new Error("Not sent.");
-}
-
-/** The document has a curl line for each operation. With the other languages their panel is gone. */
-const OF_CLIENTS = { defaultOpenAllTags: true, hiddenClients: true };
-
-const API = { title: "API", slug: "api", url: "/openapi.json" };
-
-/**
- * Scalar opens the introduction if the page begins there. The address of an error is `#` and its code: Scalar
- * does not know such an address, and the browser looked for the address before the page had any.
- */
-function showClientApi(address: string): void {
-  if (address === "") history.replaceState(null, "", "#description/introduction");
-  const onLoaded = () => {
-    if (document.getElementById(address.slice(1))) location.replace(address);
-  };
-  Scalar.createApiReference("#reference", { ...CONFIGURATION, ...OF_CLIENTS, onLoaded, url: API.url });
-}
-
-async function show(): Promise<void> {
-  if (!location.pathname.startsWith("/docs/admin")) {
-    showClientApi(location.hash);
-    return;
+/** The browser keeps the choice for the next visit. */
+function keepLanguage(): void {
+  const choices = [...document.querySelectorAll<HTMLInputElement>(".tabs input")];
+  for (const choice of choices) {
+    if (choice.value === localStorage.getItem(LANGUAGE)) choice.checked = true;
+    choice.addEventListener("change", () => localStorage.setItem(LANGUAGE, choice.value));
   }
-  const response = await fetch("/console/openapi.json");
-  // Without a session, the answer is the form for signing in.
-  const isDocument = response.ok && response.headers.get("Content-Type") === "application/json";
-  document.querySelector<HTMLElement>("#sign-in")?.toggleAttribute("hidden", isDocument);
-  if (!isDocument) return;
-  const admin = { title: "Admin API", slug: "admin", content: await response.text(), default: true };
-  Scalar.createApiReference("#reference", { ...CONFIGURATION, sources: [admin, API] });
 }
 
-void show();
+/** Browsers let a page write to the clipboard over https and on localhost only. */
+function offerCopies(): void {
+  if (!isSecureContext) return;
+  for (const program of document.querySelectorAll("pre")) {
+    const text = program.textContent;
+    const button = Object.assign(document.createElement("button"), {
+      className: "copy",
+      textContent: "Copy",
+    });
+    button.addEventListener("click", async () => {
+      await navigator.clipboard.writeText(text);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 2_000);
+    });
+    program.append(button);
+  }
+}
+
+type Place = { readonly id: string; readonly name: string; readonly text: string };
+
+/** Sections and errors. */
+function placesOf(): Place[] {
+  return [...document.querySelectorAll<HTMLElement>("main :is(h2, h3, td [id])")].map((element) => {
+    const name = element.textContent;
+    if (element.closest("td"))
+      return { id: element.id, name, text: element.closest("tr")?.textContent ?? "" };
+    const texts = [name];
+    for (let next = element.nextElementSibling; next && !/^H[23]$/.test(next.tagName); ) {
+      texts.push(next.textContent ?? "");
+      next = next.nextElementSibling;
+    }
+    return { id: element.id, name, text: texts.join(" ") };
+  });
+}
+
+function offerSearch(): void {
+  const contents = MENU.querySelector("ul");
+  const field = Object.assign(document.createElement("input"), { type: "search", placeholder: "Search" });
+  field.setAttribute("aria-label", "Search");
+  const found = document.createElement("ul");
+  contents?.before(field, found);
+  const places = placesOf();
+  field.addEventListener("input", () => {
+    const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const isFound = ({ text }: Place) => words.every((word) => text.toLowerCase().includes(word));
+    contents?.toggleAttribute("hidden", words.length > 0);
+    found.replaceChildren(
+      ...(words.length === 0 ? [] : places.filter(isFound)).map(({ id, name }) => {
+        const item = document.createElement("li");
+        item.append(Object.assign(document.createElement("a"), { href: `#${id}`, textContent: name }));
+        return item;
+      }),
+    );
+    if (words.length > 0 && found.childElementCount === 0) found.textContent = "Nothing has these words.";
+  });
+}
+
+MENU.toggleAttribute("open", matchMedia("(width >= 1000px)").matches);
+keepLanguage();
+offerSearch();
+offerCopies();

@@ -1,10 +1,10 @@
 /**
- * Routes without a key: the OpenAPI document, the same as text for AI models, where programs and finders of
- * security holes look, and `/`, which links to the page at /docs (a static asset).
+ * Routes without a key: the documentation, the OpenAPI document, the same as text for AI models, where programs
+ * and finders of security holes look, and `/`, which links to the documentation.
  */
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
-import { llmsText, openApiDocument } from "../../openapi/document.ts";
+import { docsHtml, llmsText, openApiDocument } from "../../openapi/document.ts";
 import type { AppEnv } from "../context.ts";
 import { notFound } from "../platform/errors.ts";
 import { urlOf } from "../platform/request-url.ts";
@@ -20,8 +20,19 @@ const CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.
 const FRONT_PAGE =
   '<!doctype html><html lang="en"><title>Store Orders</title><p>Store Orders lists and cancels the orders of a pet store: <a href="/docs">the documentation</a>.\n';
 
+const PAGE_HEADERS = {
+  "Cache-Control": "no-cache",
+  "Content-Security-Policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
 export const docsRoutes = new Hono<AppEnv>()
   .get("/", (c) => c.html(FRONT_PAGE, 200, { Link: LINKS }))
+  .get("/docs/", (c) => c.redirect("/docs", 308))
+  .get("/docs", async (c) => {
+    const { default: template } = await import("../../../dist/docs.txt");
+    return c.html(docsHtml(template, settingsFor(c)), 200, PAGE_HEADERS);
+  })
   // The document is public, so tools in a browser may read it from any origin.
   .use("/openapi.json", cors({ allowMethods: ["GET", "HEAD"] }))
   // The document names the origin of the request, so a cached copy is revalidated before each use.
@@ -51,5 +62,9 @@ export const docsRoutes = new Hono<AppEnv>()
 /** The first request for the document loads the text, which npm run build makes of openapi.yaml. */
 async function documentOf(c: Context<AppEnv>) {
   const { default: template } = await import("../../../dist/openapi.txt");
-  return openApiDocument(template, { ...settingsOf(c.env), ownOrigin: urlOf(c.req.raw).origin });
+  return openApiDocument(template, settingsFor(c));
+}
+
+function settingsFor(c: Context<AppEnv>) {
+  return { ...settingsOf(c.env), ownOrigin: urlOf(c.req.raw).origin };
 }

@@ -18,7 +18,7 @@ export const petRoutes = new Hono<AppEnv>()
   .all("/:petId", refuseOtherMethods("GET, HEAD"));
 
 /** Where the documentation tells what happens to deprecated operations (RFC 9745 and RFC 8594). */
-const LINKS = '</docs#description/versions>; rel="deprecation", </docs#description/versions>; rel="sunset"';
+const LINKS = '</docs#versions>; rel="deprecation", </docs#versions>; rel="sunset"';
 
 /** Adds `Deprecation`, `Sunset` and their links. Runs before authentication, so that refusals have the headers, too. */
 export const announceSunset = createMiddleware<AppEnv>(async (c, next) => {

@@ -257,9 +257,9 @@ describe("the introduction", () => {
   it("has the specification's plans and the numbers of the ban rule", ({ expect }) => {
     expect(text).toContain(
       [
-        "| Free | 60 | 1000 |",
-        "| Pro | 300 | 10000 |",
-        "| Business | 1000 | 100000 |",
+        "| Free | 60 | 1,000 |",
+        "| Pro | 300 | 10,000 |",
+        "| Business | 1,000 | 100,000 |",
         "| Enterprise | custom | custom |",
       ].join("\n"),
     );

@@ -128,10 +128,11 @@ describe("a path that does not exist", () => {
 describe("the plans of the document", () => {
   it("are the plans of the migrated database", async ({ expect }) => {
     const { results } = await env.DB.prepare(
-      "select upper(substr(id, 1, 1)) || substr(id, 2) as name, coalesce(requests_per_minute, 'custom') as minute, coalesce(requests_per_day, 'custom') as day from plans order by requests_per_day is null, requests_per_day",
+      "select upper(substr(id, 1, 1)) || substr(id, 2) as name, requests_per_minute as minute, requests_per_day as day from plans order by requests_per_day is null, requests_per_day",
     ).all();
     const document = await (await app("/openapi.json")).text();
-    const rows = results.map(({ name, minute, day }) => `| ${name} | ${minute} | ${day} |`);
+    const inWords = (limit: unknown) => (limit === null ? "custom" : Number(limit).toLocaleString("en-US"));
+    const rows = results.map(({ name, minute, day }) => `| ${name} | ${inWords(minute)} | ${inWords(day)} |`);
     expect(document).toContain(JSON.stringify(rows.join("\n")).slice(1, -1));
   });
 });
