@@ -1,12 +1,13 @@
 /** The Worker's side of the limiter, for any framework. The file imports nothing that Node lacks. */
 import { Batches } from "./batches.ts";
+import { callLimiter, DEFAULT_TIMEOUT_MS, type StubOptions } from "./call-limiter.ts";
 import type { Block, Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
 import { type Cost, type Limit, lengthMsOf } from "./core/windows.ts";
 import type { Inspection, LimiterCall } from "./object.ts";
-import { withTimeout } from "./timeout.ts";
 
 export { type AddressOptions, addressKey } from "./address-key.ts";
+export { callLimiter, type StubOptions } from "./call-limiter.ts";
 export type { Ban, BanRule } from "./core/bans.ts";
 export type {
   Admitted,
@@ -38,9 +39,9 @@ export {
   type WindowView,
 } from "./core/windows.ts";
 export type { Inspection, LimiterCall, RateLimiterOptions } from "./object.ts";
+export type { SharedNamespace } from "./shared.ts";
 export { LimiterTimeoutError } from "./timeout.ts";
 
-const DEFAULT_TIMEOUT_MS = 2_000;
 const CALL_VERSION = 1;
 /** A timer may fire early, and who comes before the window's end has come in vain. */
 const EARLY_MS = 5;
@@ -225,51 +226,4 @@ async function nameOf(key: string): Promise<string> {
   const bytes = UTF_8.encode(key);
   if (bytes.length <= MAX_NAME_BYTES) return key;
   return `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`;
-}
-
-/** Options of `getByName`: the runtime begins no retry of its own after the caller has given up. */
-export type StubOptions = { readonly retry: { readonly timeoutMs: number } };
-
-/**
- * Calls an object, and once more if a deploy reset the object during the call: the runtime leaves that to the
- * caller. If the first call had counted, the request counts twice: a key may lose a request, and never gains
- * one. `stubOf` is called again, because a stub that threw stays broken.
- */
-export async function callLimiter<Stub, T>(
-  stubOf: (options: StubOptions) => Stub,
-  call: (limiter: Stub) => Promise<T>,
-  timeoutMs: number = DEFAULT_TIMEOUT_MS,
-): Promise<T> {
-  const options = { retry: { timeoutMs: retryTimeoutMs(timeoutMs) } };
-  return withTimeout(
-    callWithRetry(() => call(stubOf(options))),
-    timeoutMs,
-    "rate limiter",
-  );
-}
-
-/** The runtime throws a RangeError unless this is a whole number within these bounds. */
-function retryTimeoutMs(timeoutMs: number): number {
-  return Math.min(60_000, Math.max(500, Math.ceil(timeoutMs)));
-}
-
-async function callWithRetry<T>(call: () => Promise<T>): Promise<T> {
-  try {
-    return await call();
-  } catch (thrown) {
-    if (!isReset(thrown)) throw thrown;
-    return await call();
-  }
-}
-
-/**
- * The runtime repeats what is `retryable` by itself, and never runs a method twice:
- * https://developers.cloudflare.com/durable-objects/best-practices/automatic-retries/. A retry would add to the
- * load of an overloaded object. `durableObjectReset` is undocumented.
- */
-function isReset(thrown: unknown): boolean {
-  if (!(thrown instanceof Error)) return false;
-  // The runtime sets these members on the error that a stub throws.
-  const { overloaded, durableObjectReset } = thrown as Error & Record<string, unknown>;
-  return durableObjectReset === true && overloaded !== true;
 }

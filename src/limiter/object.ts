@@ -49,6 +49,8 @@ import {
   quotaAt,
   spend,
 } from "./core/windows.ts";
+import { Rounds } from "./rounds.ts";
+import { askShared, type Shared, type SharedNamespace, withQuota } from "./shared.ts";
 import { Store } from "./store.ts";
 import { withTimeout } from "./timeout.ts";
 
@@ -68,6 +70,8 @@ export type RateLimiterOptions = {
   readonly thresholds?: Thresholds | undefined;
   /** Keeps the storage of an idle object for ever. */
   readonly keep?: boolean | undefined;
+  /** The namespace of the limiters that policies name as `shared`. */
+  readonly shared?: SharedNamespace | undefined;
   /** "memory" stores and reports nothing: an eviction after ten idle seconds forgets counts and bans. */
   readonly durability?: "durable" | "memory" | undefined;
 };
@@ -83,6 +87,7 @@ export type LimiterCall = Request & {
 };
 
 type Rules = Pick<LimiterCall, "limits" | "bans" | "cost">;
+type PolicyOf = (rules: Rules) => Policy | null;
 
 type Decided = {
   readonly verdict: Verdict;
@@ -120,6 +125,8 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   readonly #keeps: boolean;
   readonly #isReporting: boolean;
   readonly #thresholds: Thresholds | undefined;
+  readonly #shared: SharedNamespace | undefined;
+  readonly #rounds: Rounds<LimiterCall, Verdict>;
   #isReportOnItsWay = false;
   /** Set while growth waits for its pause to end. The timer keeps the object in memory. */
   #pause: ReturnType<typeof setTimeout> | undefined;
@@ -132,6 +139,11 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     this.#keeps = keep;
     this.#isReporting = this.report !== undefined && isDurable;
     this.#thresholds = options.thresholds;
+    this.#shared = options.shared;
+    this.#rounds = new Rounds(
+      (calls) => this.#admitShared(calls),
+      (run) => ctx.waitUntil(run),
+    );
     const dueAtMs = (state: State, nowMs: number) => alarmDueAtMs(state, this.#key, keep, nowMs);
     this.#store = new Store(ctx, { isDurable, alarmDueAtMs: dueAtMs });
     this.#policies = new PolicyCache({
@@ -154,17 +166,11 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
    * write fails, none is admitted. If a call is wrong, throws a RangeError and decides none.
    */
   async admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]> {
+    for (const { cost = 1 } of calls) checkCost(cost, 1);
     return this.#withPolicy((policyOf) => {
-      const nowMs = Date.now();
-      let { state } = this.#store;
-      const decided = calls.map((call) => {
-        const next = this.#decide(state, policyOf(call), call, nowMs);
-        state = next.state;
-        return next;
-      });
-      this.#save(state, decided, nowMs);
-      this.#reportIfDue(nowMs);
-      return decided.map(({ verdict, call }) => this.#withTurn(verdict, call, nowMs));
+      if (!this.#rounds.isRunning && this.#sharedBy(policyOf) === undefined)
+        return this.#admitAt(Date.now(), calls, policyOf);
+      return this.#rounds.join(calls);
     });
   }
 
@@ -268,8 +274,55 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     return name;
   }
 
-  #decide(before: State, policy: Policy | null, call: LimiterCall, nowMs: number): Decided {
-    const { verdict, counters } = decide(before, policy, this.#key, call, nowMs);
+  /** Decides and counts. `shared` has what the shared limiter says about each call. */
+  #admitAt(
+    nowMs: number,
+    calls: readonly LimiterCall[],
+    policyOf: PolicyOf,
+    shared: readonly Shared[] = [],
+  ): readonly Verdict[] {
+    const decided = this.#decideAll(nowMs, calls, policyOf, shared);
+    this.#save(decided.at(-1)?.state ?? this.#store.state, decided, nowMs);
+    this.#reportIfDue(nowMs);
+    return decided.map(({ verdict, call }, i) => this.#withTurn(withQuota(verdict, shared[i]), call, nowMs));
+  }
+
+  #decideAll(
+    nowMs: number,
+    calls: readonly LimiterCall[],
+    policyOf: PolicyOf,
+    shared: readonly Shared[] = [],
+  ): readonly Decided[] {
+    let { state } = this.#store;
+    return calls.map((call, i) => {
+      const next = this.#decide(state, policyOf(call), call, nowMs, shared[i]?.verdict);
+      state = next.state;
+      return next;
+    });
+  }
+
+  /** Only a policy that was loaded names one. */
+  #sharedBy(policyOf: PolicyOf): string | undefined {
+    return this.#shared && this.loadPolicy && policyOf({})?.shared;
+  }
+
+  /**
+   * Decides by itself, asks the shared limiter, and counts what both admit, by the policy and the clock of the first
+   * decision. Nothing else is decided meanwhile, so nobody has to give a request back. If this object ends before it
+   * has counted, the shared limiter has counted requests that were not answered.
+   */
+  async #admitShared(calls: readonly LimiterCall[]): Promise<readonly Verdict[]> {
+    const { nowMs, policyOf, own } = await this.#withPolicy((policyOf) => {
+      const nowMs = Date.now();
+      return { nowMs, policyOf, own: this.#decideAll(nowMs, calls, policyOf) };
+    });
+    const name = this.#sharedBy(policyOf);
+    const shared = this.#shared && name !== undefined ? await askShared(this.#shared, name, own) : [];
+    return this.#admitAt(nowMs, calls, policyOf, shared);
+  }
+
+  #decide(before: State, policy: Policy | null, call: LimiterCall, nowMs: number, shared?: Verdict): Decided {
+    const { verdict, counters } = decide(before, policy, this.#key, call, nowMs, shared);
     const { lastBan } = counters.penalty;
     // A ban that began, or one that an operator has pardoned.
     const banChanged = lastBan !== before.penalty.lastBan;

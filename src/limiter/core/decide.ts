@@ -65,6 +65,8 @@ export type Policy = {
   readonly facts?: Facts | undefined;
   /** In place of the `thresholds` of the options. */
   readonly thresholds?: Thresholds | undefined;
+  /** The name of a limiter that counts each request, too, as one of a customer with several keys. */
+  readonly shared?: string | undefined;
   /** Limits that replace `limits` when each of their windows begins, so that no window has two limits. */
   readonly later?: { readonly fromMs: number; readonly limits: readonly Limit<string>[] } | undefined;
 };
@@ -133,12 +135,14 @@ const MAX_RESERVES = 1_000;
 
 export type Decision = { readonly verdict: Verdict; readonly counters: Counters };
 
+/** `shared` is what the shared limiter has decided about the request. What that one refuses counts nowhere. */
 export function decide(
   before: Counters,
   policy: Policy | null,
   key: string,
   request: Request,
   nowMs: number,
+  shared?: Verdict,
 ): Decision {
   const { credential, cost = 1, settleId } = request;
   checkCost(cost, 1);
@@ -163,6 +167,8 @@ export function decide(
   const ban = banOf(policy, counters, nowMs);
   if (ban) return { verdict: bannedBy(ban), counters };
   if (window === undefined) {
+    if (shared !== undefined && isRefusal(shared))
+      return { verdict: { ...shared, quota, facts: decided.facts }, counters };
     const spent = spend(quota, costs);
     const counts = countsOf(spent, before.counts, nowMs);
     const windows = spent.map((each) => {
@@ -192,6 +198,11 @@ export function decide(
     verdict: begun ? bannedBy(begun) : { kind: "limited", window, strikes, retryAfterMs, ...decided },
     counters: refused,
   };
+}
+
+/** A shared limiter without a policy limits nothing. */
+export function isRefusal(shared: Verdict): shared is Exclude<Counted, Admitted> {
+  return shared.kind !== "admitted" && shared.kind !== "unknown";
 }
 
 /**

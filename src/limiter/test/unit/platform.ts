@@ -46,6 +46,12 @@ export class Platform<T extends RateLimiter> {
     return this.#object;
   }
 
+  /** What is durable: the newest row. */
+  get row(): Row | undefined {
+    const [text] = this.#disk.values();
+    return text === undefined ? undefined : JSON.parse(text);
+  }
+
   get isEmpty(): boolean {
     return this.#disk.size === 0;
   }
