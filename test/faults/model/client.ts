@@ -4,12 +4,14 @@ import {
   type Faults,
   INSTRUCTION_HEADER,
   type Instruction,
+  type ObjectFault,
   TRACE_HEADER,
   type TraceEvent,
 } from "../worker/control.ts";
-import { Mismatch, type Seen } from "./limiter-model.ts";
+import type { CustomerModel } from "./customer-model.ts";
+import { Mismatch, type Seen, type SharedWindows } from "./limiter-model.ts";
 import { countIn } from "./tally.ts";
-import type { KeyModel, World } from "./world.ts";
+import { DAY, type KeyModel, MINUTE, type World } from "./world.ts";
 
 export const LIST = "/v1/store/orders";
 
@@ -119,12 +121,14 @@ function checkShape(answer: Answer, { path, isTogether }: Call): void {
 }
 
 /** What the response to a key shows of its limiter; undefined if the limiter did not answer. */
-export function seenOf({ status, code, headers, text }: Answer): Seen | undefined {
-  const match = /^"minute";r=(\d+);t=\d+, "day";r=(\d+);t=\d+$/.exec(headers.get("RateLimit") ?? "");
-  if (!match) return undefined;
-  const [minuteRemaining = 0, dayRemaining = 0] = match.slice(1).map(Number);
+export function seenOf({ status, code, headers, text }: Answer, nowMs: number): Seen | undefined {
+  const items = (headers.get("RateLimit") ?? "").matchAll(/"([a-z-]+)";r=(\d+);t=(\d+)/g);
+  const windows = new Map(Array.from(items, ([, name, remaining]) => [name, Number(remaining)]));
+  const [minuteRemaining, dayRemaining] = [windows.get("minute"), windows.get("day")];
+  if (minuteRemaining === undefined || dayRemaining === undefined) return undefined;
   const number = (name: string) => Number(headers.get(name));
-  const kind = status !== 429 ? "admitted" : code === "key_banned" ? "banned" : "limited";
+  const refused = code === "key_banned" ? "banned" : isRefusedByShared({ text }) ? "shared" : "limited";
+  const kind = status === 429 ? refused : "admitted";
   const shown = {
     limit: number("X-RateLimit-Limit"),
     remaining: number("X-RateLimit-Remaining"),
@@ -137,9 +141,35 @@ export function seenOf({ status, code, headers, text }: Answer): Seen | undefine
     minuteRemaining,
     dayRemaining,
     shown,
+    others: othersIn(headers, nowMs),
     retryAfterMs: retryAfter === null ? undefined : Number(retryAfter) * 1000,
     strikes: strikes === undefined ? undefined : Number(strikes),
   };
+}
+
+export function isRefusedByShared({ text }: Pick<Answer, "text">): boolean {
+  return text?.includes(" of all keys together is used up") ?? false;
+}
+
+/** The windows of the customer. */
+function othersIn(headers: Headers, nowMs: number): SharedWindows {
+  const policies = new Map(
+    Array.from(
+      (headers.get("RateLimit-Policy") ?? "").matchAll(/"([a-z-]+)";q=(\d+)/g),
+      ([, name, limit]) => [name, Number(limit)],
+    ),
+  );
+  const windowOf = (name: string, length: number) => {
+    const limit = policies.get(`customer-${name}`);
+    const item = new RegExp(`"customer-${name}";r=(\\d+);t=(\\d+)`).exec(headers.get("RateLimit") ?? "");
+    if (limit === undefined || item === null) return undefined;
+    const resetAtMs = (Math.floor(nowMs / length) + 1) * length;
+    if (Number(item[2]) !== (Math.ceil((resetAtMs - nowMs) / 1_000) || 1))
+      throw new Mismatch(`the customer's ${name} ends in ${item[2]} s`);
+    return { limit, remaining: Number(item[1]), resetAtMs };
+  };
+  const [minute, day] = [windowOf("minute", MINUTE), windowOf("day", DAY)];
+  return { ...(minute && { minute }), ...(day && { day }) };
 }
 
 /** No decision is made by a policy that was loaded longer ago, and one that is younger needs no database. */
@@ -149,8 +179,10 @@ const POLICY_MAX_AGE_MS = 86_400_000;
 export function applyToLimiter(world: World, key: KeyModel, answer: Answer, isUsable: boolean): boolean {
   const { limiter } = key;
   const policy = world.policyOf(key);
-  const seen = seenOf(answer);
   const { nowMs } = world;
+  const seen = seenOf(answer, nowMs);
+  const shared = world.sharedOf(key);
+  const hidden = () => (shared ? limiter.mayCount(policy, nowMs) : limiter.hidden(policy, nowMs));
   for (const event of answer.trace) {
     if (event.on !== "admit") continue;
     key.isUsed = true;
@@ -165,12 +197,50 @@ export function applyToLimiter(world: World, key: KeyModel, answer: Answer, isUs
     if (event.fault === undefined) {
       if (seen) limiter.observe(policy, nowMs, seen);
       else if (answer.status === 503)
-        limiter.hidden(policy, nowMs); // the Worker did not wait so long
+        hidden(); // the Worker did not wait so long
       else throw new Mismatch(`a ${answer.status} does not show what the limiter answered`);
-    } else if (isAnswerLost(event)) limiter.hidden(policy, nowMs);
+    } else if (isAnswerLost(event)) hidden();
   }
+  if (isUsable) applyToCustomer(world, shared, [answer]);
   return seen?.kind === "admitted";
 }
+
+/**
+ * Compares requests that were decided beside each other with the customer's limiter, in an order in which it can have
+ * decided them. Where the customer's limiter may have counted, and nobody knows, it has perhaps.
+ */
+export function applyToCustomer(
+  world: World,
+  customer: CustomerModel | undefined,
+  answers: readonly Answer[],
+): void {
+  if (customer === undefined) return;
+  const { nowMs } = world;
+  let slack = 0;
+  for (const { trace, status } of answers) {
+    const events = trace.flatMap((event) => (event.on === "admit" ? [event] : []));
+    for (const event of events) {
+      const isUnknown = isAnswerLost(event) || MAY_HAVE_ASKED.includes(event.by ?? "throw-before");
+      if (isUnknown || event.isSharedReset || (event.fault === undefined && status === 503))
+        slack += event.requests;
+      if (event.isSharedReset) slack += customer.crash();
+    }
+  }
+  customer.mayCount(nowMs, slack);
+  const left = ({ others: { minute, day } }: Seen) => (minute?.remaining ?? 0) + (day?.remaining ?? 0);
+  const seen = answers.flatMap((answer) => seenOf(answer, nowMs) ?? []);
+  const isShown = ({ kind, others }: Seen) =>
+    kind === "admitted" || kind === "shared" || Object.keys(others).length > 0;
+  for (const each of seen
+    .filter(isShown)
+    .toSorted((a, b) => left(b) - left(a) || rankOfShared(a) - rankOfShared(b)))
+    customer.observe(nowMs, each.kind, each.others, slack);
+}
+
+/** The key may have asked the customer's limiter before it failed. */
+const MAY_HAVE_ASKED: readonly ObjectFault[] = ["storage", "reset-after", "shared-lost"];
+
+const rankOfShared = ({ kind }: Seen) => (kind === "admitted" ? 0 : 1);
 
 type AdmitEvent = Extract<TraceEvent, { on: "admit" | "other-call" }>;
 
@@ -188,9 +258,12 @@ function checkAge(world: World, key: KeyModel, { fault, loadedAtMs }: AdmitEvent
 }
 
 /** Unless the object was made to fail, the policy cannot be loaded, and none is young enough. */
-function checkFailure(world: World, { loadedAtMs }: KeyModel, { by }: AdmitEvent): void {
+function checkFailure(world: World, key: KeyModel, { by }: AdmitEvent): void {
   if (by !== undefined) return;
   if (world.policies === "none") throw new Mismatch("the limiter failed, and D1 answers");
+  // The policy of the customer may have to be loaded.
+  if (world.sharedOf(key) !== undefined) return;
+  const { loadedAtMs } = key;
   if (loadedAtMs !== undefined && world.nowMs - loadedAtMs <= POLICY_MAX_AGE_MS)
     throw new Mismatch(`the limiter failed at ${world.nowMs}, with a policy of ${loadedAtMs}`);
 }
@@ -211,16 +284,16 @@ export function applyTogether(world: World, key: KeyModel, answers: readonly Ans
     world.tally.sharing += event.requests - 1;
     if (event.fault === "thrown") checkFailure(world, key, event);
     else checkAge(world, key, event);
-    for (const lost of event.lost ?? [])
+    for (const { kind, by, dayRemaining } of event.lost ?? [])
       decided.push({
-        rank: rankOf(lost.kind, lost.dayRemaining),
-        apply: () => limiter.hidden(policy, nowMs),
+        rank: rankOf(kind, dayRemaining),
+        apply: () => limiter.decided(policy, nowMs, by?.startsWith("customer") ?? false),
       });
     // After a reset the Worker has asked once more.
     if (event.fault !== undefined && !event.fault.endsWith("-reset")) failed += event.requests;
   }
   for (const answer of answers) {
-    const seen = seenOf(answer);
+    const seen = seenOf(answer, nowMs);
     if (seen)
       decided.push({
         rank: rankOf(seen.kind, seen.dayRemaining),
@@ -234,7 +307,7 @@ export function applyTogether(world: World, key: KeyModel, answers: readonly Ans
 }
 
 const rankOf = (kind: string, dayRemaining: number) =>
-  kind === "admitted" ? -dayRemaining : kind === "limited" ? 1 : 2;
+  kind === "admitted" ? -dayRemaining : kind === "banned" ? 2 : 1;
 
 /** Sends a request with a key, and compares everything that its limiter decides. */
 export async function sendAsClient(

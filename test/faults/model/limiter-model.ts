@@ -8,6 +8,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const STRIKES = 20;
+const MAX_RETRY_AFTER = 2_147_483 * SECOND;
 
 export type Limits = { readonly perMinute: number; readonly perDay: number };
 
@@ -21,12 +22,19 @@ export type Policy = {
   readonly pardoned: Ban | null;
 };
 
-/** A response to a key, as its headers show it. */
+export type ShownWindow = { readonly limit: number; readonly remaining: number; readonly resetAtMs: number };
+
+/** The windows of a customer that a response shows. */
+export type SharedWindows = Readonly<Partial<Record<"minute" | "day", ShownWindow>>>;
+
+/** A response to a key, as its headers show it. `shared`: the limit of the customer has refused the request. */
 export type Seen = {
-  readonly kind: "admitted" | "limited" | "banned";
+  readonly kind: "admitted" | "limited" | "banned" | "shared";
   readonly minuteRemaining: number;
   readonly dayRemaining: number;
-  readonly shown: { readonly limit: number; readonly remaining: number; readonly resetAtMs: number };
+  readonly shown: ShownWindow;
+  /** Those of the customer. */
+  readonly others: SharedWindows;
   readonly retryAfterMs: number | undefined;
   /** What the message of a limited request says. */
   readonly strikes: number | undefined;
@@ -72,13 +80,14 @@ export class LimiterModel {
   observe(policy: Policy, nowMs: number, seen: Seen): void {
     this.#begin(policy, nowMs);
     const possible = this.#possible(policy, nowMs);
-    if (!possible.includes(seen.kind)) {
+    if (!possible.includes(seen.kind === "shared" ? "admitted" : seen.kind)) {
       throw new Mismatch(
         `the request was ${seen.kind}, not ${possible.join(" or ")}: ${this.describe(policy, nowMs)}`,
       );
     }
     if (seen.kind === "admitted") this.#admit();
     if (seen.kind === "limited") this.#refuse(policy, seen.strikes);
+    if (seen.kind === "shared") this.#refuseShared();
     if (seen.kind === "banned") this.#refuseBanned(policy, nowMs);
     if (seen.kind !== "banned") this.#narrow(policy.limits, seen);
     if (seen.kind === "admitted") this.#reserve(policy.limits);
@@ -96,6 +105,13 @@ export class LimiterModel {
       this.#reserve(policy.limits);
     } else if (only === "limited") this.#refuse(policy);
     else this.#refuseBanned(policy, nowMs);
+  }
+
+  /** The same, if it is known whether the limit of the customer has refused it. */
+  decided(policy: Policy, nowMs: number, isRefusedByShared: boolean): void {
+    this.#begin(policy, nowMs);
+    if (isRefusedByShared) this.#refuseShared();
+    else this.hidden(policy, nowMs);
   }
 
   /** A request that was decided or not: the object was reset around it. */
@@ -224,6 +240,13 @@ export class LimiterModel {
       throw new Mismatch(`${shown} strikes are shown, not ${least} to ${most}`);
   }
 
+  /** It counts nothing, and is no strike. */
+  #refuseShared(): void {
+    const usage = this.#usageNow();
+    usage.refused.lo += 1;
+    usage.refused.hi += 1;
+  }
+
   #refuseBanned(policy: Policy, nowMs: number): void {
     const usage = this.#usageNow();
     usage.banned.lo += 1;
@@ -277,12 +300,16 @@ export class LimiterModel {
       resetAtMs: this.#minute.startMs + MINUTE,
     };
     const day = { limit: limits.perDay, remaining: seen.dayRemaining, resetAtMs: this.#day.startMs + DAY };
+    const { minute: sharedMinute, day: sharedDay } = seen.others;
+    const shared = [sharedMinute ?? [], sharedDay ?? []].flat();
     const allowed =
       seen.kind === "admitted"
-        ? [minute.remaining < day.remaining ? minute : day]
-        : seen.kind === "limited"
-          ? [day.remaining === 0 ? day : minute]
-          : this.#bannedHeaders(policy, nowMs, minute, day);
+        ? nearestOf([minute, day, ...shared])
+        : seen.kind === "shared"
+          ? nearestOf(shared)
+          : seen.kind === "limited"
+            ? [day.remaining === 0 ? day : minute]
+            : this.#bannedHeaders(policy, nowMs, minute, day);
     const shown = JSON.stringify(seen.shown);
     if (!allowed.some((each) => JSON.stringify(each) === shown)) {
       throw new Mismatch(
@@ -290,7 +317,7 @@ export class LimiterModel {
       );
     }
     const wait = (Math.ceil((seen.shown.resetAtMs - nowMs) / SECOND) || 1) * SECOND;
-    const expected = seen.kind === "admitted" ? undefined : Math.min(wait, DAY);
+    const expected = seen.kind === "admitted" ? undefined : Math.min(wait, MAX_RETRY_AFTER);
     if (seen.retryAfterMs !== expected)
       throw new Mismatch(`Retry-After is ${seen.retryAfterMs} ms, not ${expected}`);
   }
@@ -324,6 +351,14 @@ export class LimiterModel {
     this.usage.set(hour, known);
     return known;
   }
+}
+
+/** Those with the fewest requests left, and of them those that end last. */
+function nearestOf(windows: readonly ShownWindow[]): readonly ShownWindow[] {
+  const least = Math.min(...windows.map(({ remaining }) => remaining));
+  const nearest = windows.filter(({ remaining }) => remaining === least);
+  const lastMs = Math.max(...nearest.map(({ resetAtMs }) => resetAtMs));
+  return nearest.filter(({ resetAtMs }) => resetAtMs === lastMs);
 }
 
 function hourOf(atMs: number): number {

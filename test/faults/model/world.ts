@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { insertKey, mintKey } from "../../support/mint.ts";
 import type { FaultService, SqlRow } from "../service.ts";
 import type { PolicyFault, ReportFault } from "../worker/control.ts";
+import { CustomerModel } from "./customer-model.ts";
 import { LimiterModel, type Limits, Mismatch, type Policy } from "./limiter-model.ts";
 import { ORDER_IDS, OrderModel } from "./order-model.ts";
 import type { Tally } from "./tally.ts";
@@ -23,7 +24,8 @@ export type PlanId = keyof typeof PLAN_LIMITS | "enterprise";
 
 /** The customers of a run, whom keys name by their ids. */
 export const CUSTOMERS = ["cus_Ada000000000", "cus_Bo0000000000"] as const;
-export type CustomerId = (typeof CUSTOMERS)[number] | null;
+type Customer = (typeof CUSTOMERS)[number];
+export type CustomerId = Customer | null;
 
 export type KeyModel = {
   readonly id: string;
@@ -64,6 +66,10 @@ export class World {
   readonly tally: Tally;
   readonly #conditions: Conditions;
   readonly keys: KeyModel[] = [];
+  readonly customers: Readonly<Record<Customer, CustomerModel>> = {
+    cus_Ada000000000: new CustomerModel(),
+    cus_Bo0000000000: new CustomerModel(),
+  };
   readonly orders = new OrderModel();
   readonly plans: Record<string, Limits> = { ...PLAN_LIMITS };
   /** The rows that the changes so far have written: the call and its object. */
@@ -135,22 +141,38 @@ export class World {
       this.orders.set(id, order);
     }
     await this.#insertKey("free", null, null);
-    await this.#insertKey("pro", null, null);
-    await this.#insertKey("enterprise", 4, 9);
+    await this.#insertKey("pro", null, null, "cus_Ada000000000");
+    await this.#insertKey("enterprise", 4, 9, "cus_Ada000000000");
     await this.#insertKey("enterprise", 400, 700);
   }
 
-  async #insertKey(plan: PlanId, perMinute: number | null, perDay: number | null): Promise<void> {
+  async #insertKey(
+    plan: PlanId,
+    perMinute: number | null,
+    perDay: number | null,
+    customer: CustomerId = null,
+  ): Promise<void> {
     const key = await mintKey();
-    await this.service.sql(...insertKey(key, { plan, perMinute, perDay }));
-    this.addKey(key.id, key.key, plan, perMinute, perDay);
+    await this.service.sql(...insertKey(key, { plan, perMinute, perDay }), [
+      "update api_keys set customer_id = ? where id = ?",
+      customer,
+      key.id,
+    ]);
+    this.addKey(key.id, key.key, plan, perMinute, perDay, customer);
   }
 
-  addKey(id: string, key: string, plan: PlanId, perMinute: number | null, perDay: number | null): void {
+  addKey(
+    id: string,
+    key: string,
+    plan: PlanId,
+    perMinute: number | null,
+    perDay: number | null,
+    customer: CustomerId = null,
+  ): void {
     this.keys.push({
       ...{ id, plan, perMinute, perDay, status: "active", mayCancel: true, expiresAtMs: null },
       ...{ operatorBan: null, pardoned: null, isUsed: false, loadedAtMs: undefined },
-      ...{ customer: null, customers: [{ id: null, fromMs: 0 }], days: new Map() },
+      ...{ customer, customers: [{ id: customer, fromMs: 0 }], days: new Map() },
       secrets: [{ key, expiresAtMs: null }],
       limiter: new LimiterModel(),
     });
@@ -159,6 +181,12 @@ export class World {
   limitsOf(key: KeyModel): Limits {
     const plan = this.plans[key.plan];
     return { perMinute: key.perMinute ?? plan?.perMinute ?? 0, perDay: key.perDay ?? plan?.perDay ?? 0 };
+  }
+
+  /** The limiter of the key's customer, if it has a limit. */
+  sharedOf({ customer }: KeyModel): CustomerModel | undefined {
+    const shared = customer === null ? undefined : this.customers[customer];
+    return shared?.isLimited ? shared : undefined;
   }
 
   policyOf(key: KeyModel): Policy {
@@ -200,10 +228,19 @@ export class World {
     key.loadedAtMs = undefined;
   }
 
+  /** The same of a customer's limiter. */
+  async crashCustomer(id: Customer): Promise<void> {
+    const customer = this.customers[id];
+    if (!customer.isUsed) return;
+    await this.service.control("crash", { id });
+    customer.crash();
+  }
+
   /** Until bursts are over. */
   async pause(): Promise<void> {
     await pause(PAUSE_MS);
     for (const { limiter } of this.keys) limiter.pause();
+    for (const customer of Object.values(this.customers)) customer.pause();
   }
 
   /** Which limiters may have no policy now. */

@@ -1,10 +1,19 @@
 /** Steps of clients: lists, cancels, bursts, polling, waiting for Retry-After, keys that do not exist. */
 import fc from "fast-check";
 import { inventKey, mintKey } from "../../support/mint.ts";
-import { applyTogether, hasFailed, LIST, send, sendAsClient } from "../model/client.ts";
+import {
+  type Answer,
+  applyToCustomer,
+  applyTogether,
+  hasFailed,
+  isRefusedByShared,
+  LIST,
+  send,
+  sendAsClient,
+} from "../model/client.ts";
 import { Mismatch } from "../model/limiter-model.ts";
 import { ORDER_IDS } from "../model/order-model.ts";
-import { type KeyModel, SECOND, type World } from "../model/world.ts";
+import { CUSTOMERS, type KeyModel, SECOND, type World } from "../model/world.ts";
 import type { Faults } from "../worker/control.ts";
 import { anyKey, at, faults, isolate, type Step, step, struckTogether } from "./step.ts";
 
@@ -120,8 +129,44 @@ const burst = step(
         faults: i % each === 0 ? struck : {},
       }),
     );
-    applyTogether(world, key, await Promise.all(calls));
+    const answers = await Promise.all(calls);
+    applyTogether(world, key, answers);
+    applyToCustomer(world, world.sharedOf(key), answers);
     if (endsInCrash) await world.crash(key);
+  },
+);
+
+/** Requests of all keys of a customer at once, through all isolates: their limit is one. */
+const burstOfCustomer = step(
+  "burst of a customer",
+  {
+    customer: fc.constantFrom(...CUSTOMERS),
+    count: fc.integer({ min: 2, max: 25 }),
+    struck: struckTogether,
+    each: fc.constantFrom(3, 10),
+    endsInCrash: fc.constantFrom("of the customer", "of a key", "none"),
+  },
+  async (world, { customer: id, count, struck, each, endsInCrash }) => {
+    const keys = world.keys.filter(({ customer }) => customer === id);
+    const sent = keys.map(async (key, n) => {
+      const [secret] = key.secrets.filter((each) => world.isUsable(key, each));
+      const calls = Array.from({ length: secret ? count : 0 }, (_, i) =>
+        send(world, secret?.key ?? "", {
+          ...{ isolate: n + i, path: NO_SUCH_PATH, isTogether: true },
+          faults: i % each === 0 ? struck : {},
+        }),
+      );
+      return { key, answers: await Promise.all(calls) };
+    });
+    const all: Answer[] = [];
+    for (const { key, answers } of await Promise.all(sent)) {
+      applyTogether(world, key, answers);
+      all.push(...answers);
+    }
+    const [first] = keys;
+    applyToCustomer(world, first && world.sharedOf(first), all);
+    if (endsInCrash === "of the customer") await world.crashCustomer(id);
+    if (endsInCrash === "of a key" && first) await world.crash(first);
   },
 );
 
@@ -148,7 +193,7 @@ const poll = step(
   },
 );
 
-const MAX_RETRY_AFTER_SECONDS = 86_400;
+const MAX_RETRY_AFTER_SECONDS = 2_147_483;
 
 /** A second before the time in Retry-After a request is refused, and at that time one is admitted. */
 const wait = step(
@@ -174,6 +219,8 @@ const wait = step(
     } else await world.advance(seconds * SECOND);
     if (!world.isUsable(key, secret)) return;
     const admitted = await ask(world, { key, secret }, drawn.isolate + 2, {});
+    // The key's own limit is over, and the customer's was not asked before.
+    if (isRefusedByShared(admitted) && !isRefusedByShared(refused)) return;
     if (admitted.status === 429) throw new Mismatch("a request that waited for Retry-After was refused");
   },
 );
@@ -217,6 +264,7 @@ export const clientSteps: readonly { readonly weight: number; readonly arbitrary
   { weight: 12, arbitrary: cancel },
   { weight: 10, arbitrary: request },
   { weight: 5, arbitrary: burst },
+  { weight: 5, arbitrary: burstOfCustomer },
   { weight: 4, arbitrary: poll },
   { weight: 6, arbitrary: wait },
   { weight: 2, arbitrary: unknownKey },

@@ -128,6 +128,30 @@ const changeKey = step(
   },
 );
 
+const limitCustomer = step(
+  "change limit of a customer",
+  {
+    ...{ isolate, customer: fc.constantFrom(...CUSTOMERS), faults: operatorFaults },
+    perMinute: fc.option(fc.constantFrom(1, 5, 40, 320)),
+    perDay: fc.option(fc.constantFrom(2, 30, 400)),
+  },
+  async (world, { isolate, customer, faults, perMinute, perDay }) => {
+    const body = json({ requestsPerMinute: perMinute, requestsPerDay: perDay });
+    await operate(
+      world,
+      { isolate, method: "PATCH", path: `/customers/${customer}`, body, faults },
+      {
+        ...{ audit: `customers.update ${customer}`, expected: 200 },
+        apply() {
+          const { minute, day } = world.customers[customer];
+          minute.limit = perMinute;
+          day.limit = perDay;
+        },
+      },
+    );
+  },
+);
+
 const rotate = step(
   "rotate key",
   { isolate, key: anyKey, faults: operatorFaults, graceSeconds: fc.constantFrom(0, 30, 3_600) },
@@ -291,6 +315,7 @@ const plainSql = step(
 export const keySteps: readonly { readonly weight: number; readonly arbitrary: fc.Arbitrary<Step> }[] = [
   { weight: 1, arbitrary: create },
   { weight: 4, arbitrary: changeKey },
+  { weight: 4, arbitrary: limitCustomer },
   { weight: 2, arbitrary: rotate },
   { weight: 1, arbitrary: revoke },
   { weight: 2, arbitrary: ban },

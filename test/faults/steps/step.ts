@@ -57,7 +57,12 @@ export const struckTogether: fc.Arbitrary<Faults> = fc.oneof(
       }),
     }),
   },
-  { weight: 1, arbitrary: fc.record({ object: fc.constantFrom("throw-before", "storage") }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      object: fc.constantFrom("throw-before", "storage", "shared-fail", "shared-lost", "shared-reset"),
+    }),
+  },
 );
 
 /** Mostly none. */

@@ -1,6 +1,6 @@
 /** Steps of the platform: the clock moves, objects and isolates end, D1 does not answer, the cron runs. */
 import fc from "fast-check";
-import { DAY, MINUTE, SECOND } from "../model/world.ts";
+import { CUSTOMERS, DAY, MINUTE, SECOND } from "../model/world.ts";
 import { anyKey, at, isolate, type Step, step } from "./step.ts";
 
 const clock = step(
@@ -30,9 +30,16 @@ const crash = step("crash of an object", { key: anyKey }, (world, { key }) =>
   world.crash(at(world.keys, key)),
 );
 
+const crashOfCustomer = step(
+  "crash of a customer's object",
+  { customer: fc.constantFrom(...CUSTOMERS) },
+  (world, { customer }) => world.crashCustomer(customer),
+);
+
 const evict = step("eviction of idle objects", {}, async (world) => {
   await world.pause();
   for (const key of world.keys) await world.crash(key);
+  for (const customer of CUSTOMERS) await world.crashCustomer(customer);
 });
 
 const restart = step("restart of an isolate", { isolate }, (world, { isolate }) =>
@@ -64,6 +71,7 @@ export const timeSteps: readonly { readonly weight: number; readonly arbitrary: 
   { weight: 7, arbitrary: boundary },
   { weight: 4, arbitrary: days },
   { weight: 6, arbitrary: crash },
+  { weight: 2, arbitrary: crashOfCustomer },
   { weight: 1, arbitrary: evict },
   { weight: 4, arbitrary: restart },
   { weight: 5, arbitrary: reports },

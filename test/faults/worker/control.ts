@@ -4,13 +4,19 @@
 export const D1_FAULTS = ["fail", "lost", "slow", "late"] as const;
 /** A call of the limiter is not sent, or its answer is lost; with an error that may be retried, or never. */
 export const CALL_FAULTS = ["fail", "fail-reset", "lost", "lost-reset", "hang", "hang-lost"] as const;
-/** The object throws before or after counting, its storage fails, or it is reset before or after. */
+/**
+ * The object throws before or after counting, its storage fails, or it is reset before or after. Where it asks the
+ * limiter of the customer: that call is not sent, its answer is lost, or that limiter is reset after it has counted.
+ */
 export const OBJECT_FAULTS = [
   "throw-before",
   "throw-after",
   "storage",
   "reset-before",
   "reset-after",
+  "shared-fail",
+  "shared-lost",
+  "shared-reset",
 ] as const;
 
 export type D1Fault = (typeof D1_FAULTS)[number];
@@ -60,9 +66,16 @@ export type TraceEvent =
       readonly by?: ObjectFault | undefined;
       /** When the object began to load the policy that it has loaded last. */
       readonly loadedAtMs?: number | undefined;
+      /** Whether the limiter of the customer was reset after it has counted. */
+      readonly isSharedReset?: boolean | undefined;
     };
 
-export type LostVerdict = { readonly kind: string; readonly dayRemaining: number };
+/** `by` is the window that has refused the request. */
+export type LostVerdict = {
+  readonly kind: string;
+  readonly by: string | undefined;
+  readonly dayRemaining: number;
+};
 
 export const INSTRUCTION_HEADER = "X-Test-Instruction";
 export const TRACE_HEADER = "X-Test-Trace";

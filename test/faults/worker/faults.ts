@@ -73,7 +73,11 @@ export type ObjectInstruction = {
 };
 
 /** What a call of an object returns. */
-export type ObjectResult = { readonly result: unknown; readonly loadedAtMs: number | undefined };
+export type ObjectResult = {
+  readonly result: unknown;
+  readonly loadedAtMs: number | undefined;
+  readonly isSharedReset: boolean;
+};
 
 /** What the object says when it is made to fail. */
 export const failureBy = (fault: ObjectFault) => `the test lets the object fail: ${fault}.`;
@@ -164,12 +168,18 @@ function faultyLimiters(limiters: Bindings["KEY_LIMITER"]): Bindings["KEY_LIMITE
       trace.push({ ...event, fault: "thrown", by });
       throw thrown;
     }
-    const { result, loadedAtMs } = answer;
+    const { result, loadedAtMs, isSharedReset } = answer;
     if (fault === undefined) {
-      trace.push({ ...event, loadedAtMs });
+      trace.push({ ...event, loadedAtMs, isSharedReset });
       return result;
     }
-    trace.push({ ...event, fault, loadedAtMs, lost: isAdmission ? [result].flat().map(lostOf) : [] });
+    trace.push({
+      ...event,
+      fault,
+      loadedAtMs,
+      isSharedReset,
+      lost: isAdmission ? [result].flat().map(lostOf) : [],
+    });
     if (fault === "hang-lost") return new Promise(() => {});
     throw lostCall(fault === "lost-reset");
   };
@@ -189,7 +199,8 @@ function faultyLimiters(limiters: Bindings["KEY_LIMITER"]): Bindings["KEY_LIMITE
 function lostOf(verdict: unknown): LostVerdict {
   const { kind, ...decided } = verdict as Verdict; // of the method `admit` or `admitAll`
   const quota = "quota" in decided ? decided.quota : [];
-  return { kind, dayRemaining: quota.find(({ name }) => name === "day")?.remaining ?? 0 };
+  const by = "window" in decided ? decided.window.name : undefined;
+  return { kind, by, dayRemaining: quota.find(({ name }) => name === "day")?.remaining ?? 0 };
 }
 
 function lostCall(durableObjectReset: boolean): Error {

@@ -5,6 +5,7 @@ import { createApp } from "../../../src/worker/app.ts";
 import type { Bindings } from "../../../src/worker/context.ts";
 import { deleteExpiredRows } from "../../../src/worker/db/retention.ts";
 import { KeyLimiter as RealKeyLimiter } from "../../../src/worker/index.ts";
+import { isCustomerId } from "../../../src/worker/key/key.ts";
 import {
   IDLE_FLUSH_MS,
   IDLE_FLUSH_SPEED,
@@ -130,6 +131,8 @@ export { OwnerLimiter } from "../../../src/worker/index.ts";
 
 export class KeyLimiter extends RealKeyLimiter {
   #storageFails = false;
+  #sharedFault: ObjectFault | undefined;
+  #isAskedAgain = false;
   #loadedAtMs: number | undefined;
 
   constructor(ctx: DurableObjectState, env: Bindings) {
@@ -141,8 +144,13 @@ export class KeyLimiter extends RealKeyLimiter {
     };
     const failing = { get: kv.get.bind(kv), list: kv.list.bind(kv), delete: kv.delete.bind(kv), put };
     Object.defineProperty(ctx.storage, "kv", { value: failing });
-    super(ctx, { ...env, DB: databaseOfLimiters(env.DB) });
+    let sharedOf = (name: string): object => env.KEY_LIMITER.getByName(name);
+    const getByName = (name: string) => sharedOf(name);
+    // The limiter uses this member only.
+    const KEY_LIMITER = { getByName } as unknown as Bindings["KEY_LIMITER"];
+    super(ctx, { ...env, DB: databaseOfLimiters(env.DB), KEY_LIMITER });
     fails = () => this.#storageFails;
+    sharedOf = (name) => this.#shared(env.KEY_LIMITER, name);
     // The limiter's row keeps the policy that was loaded last.
     const row = kv.get<{ loaded?: { startedAtMs: number } }>("hono-durable-limiter");
     this.#loadedAtMs = row?.loaded?.startedAtMs;
@@ -167,8 +175,33 @@ export class KeyLimiter extends RealKeyLimiter {
       const method = this[name] as (...values: unknown[]) => Promise<unknown>;
       return method.apply(this, args);
     };
-    const result = await (instruction.fault === undefined ? call() : this.#callWith(instruction.fault, call));
-    return { result, loadedAtMs: this.#loadedAtMs };
+    const { fault } = instruction;
+    if (fault?.startsWith("shared-")) this.#sharedFault = fault;
+    const result = await (fault === undefined ? call() : this.#callWith(fault, call));
+    const isSharedReset = fault === "shared-reset" && this.#sharedFault === undefined;
+    this.#sharedFault = undefined;
+    return { result, loadedAtMs: this.#loadedAtMs, isSharedReset };
+  }
+
+  /** The limiter of the customer, as this one calls it. */
+  #shared(limiters: Bindings["KEY_LIMITER"], name: string): object {
+    if (!isCustomerId(name)) return limiters.getByName(name);
+    const limiter = limiters.getByName(name) as unknown as DurableObjectStub<KeyLimiter>; // this Worker's
+    return {
+      inspect: () => limiter.inspect(),
+      admitAll: async (calls: Parameters<KeyLimiter["admitAll"]>[0]) => {
+        // Who is asked again after a reset answers.
+        const fault = this.#isAskedAgain ? undefined : this.#sharedFault;
+        this.#sharedFault = undefined;
+        this.#isAskedAgain = fault === "shared-reset";
+        if (fault === "shared-fail") throw new Error(failureBy(fault));
+        const verdicts = await limiter.admitAll(calls);
+        if (fault === "shared-lost") throw new Error(failureBy(fault));
+        if (fault !== "shared-reset") return verdicts;
+        await limiter.testAbort().catch(() => undefined);
+        throw Object.assign(new Error(failureBy(fault)), { durableObjectReset: true });
+      },
+    };
   }
 
   testAlarmAt(): Promise<number | null> {
@@ -193,6 +226,7 @@ export class KeyLimiter extends RealKeyLimiter {
   }
 
   async #callWith(fault: ObjectFault, call: () => Promise<unknown>): Promise<unknown> {
+    if (fault.startsWith("shared-")) return call();
     if (fault === "throw-before") throw new Error(failureBy(fault));
     if (fault === "reset-before") this.ctx.abort(failureBy(fault));
     if (fault === "storage") return this.#callWithoutStorage(call);
