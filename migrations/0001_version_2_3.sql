@@ -11,6 +11,9 @@ CREATE TABLE `customers` (
 	`search` text DEFAULT '' NOT NULL,
 	`email` text,
 	`note` text,
+	-- The limits of all keys together. NULL: there is none.
+	`requests_per_minute` integer CHECK (`requests_per_minute` > 0),
+	`requests_per_day` integer CHECK (`requests_per_day` > 0),
 	`created_at` integer NOT NULL,
 	`version` integer DEFAULT 0 NOT NULL,
 	`erased_at` integer
@@ -293,6 +296,31 @@ CREATE INDEX `api_keys_by_customer` ON `api_keys` (`customer_id`,`id`);
 -- The admin API writes the folded texts and raises the version. After plain SQL, lower() folds only A to Z.
 CREATE TRIGGER `api_keys_insert_is_folded` AFTER INSERT ON `api_keys` WHEN NEW.`search` = '' BEGIN
 	UPDATE `api_keys` SET `search` = lower(concat_ws(char(10), `name`, `note`)) WHERE `id` = NEW.`id`;
+END;
+--> statement-breakpoint
+-- The limiter of a customer has its id as name, and its rows in `limiters` and `outdated_keys`. Policies of its keys
+-- say whether there is a limit.
+CREATE TRIGGER `customers_update_is_outdated` AFTER UPDATE OF `requests_per_minute`, `requests_per_day` ON `customers` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `id` FROM (
+		SELECT NEW.`id` UNION ALL
+		SELECT `id` FROM `api_keys` WHERE `customer_id` = NEW.`id` AND `status` <> 'revoked'
+			AND (coalesce(OLD.`requests_per_minute`, OLD.`requests_per_day`) IS NULL) <> (coalesce(NEW.`requests_per_minute`, NEW.`requests_per_day`) IS NULL))
+	WHERE `id` IN (SELECT `key_id` FROM `limiters`)
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+-- INSERT OR REPLACE fires no other trigger.
+CREATE TRIGGER `customers_insert_is_outdated` AFTER INSERT ON `customers` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `id` FROM (
+		SELECT NEW.`id` UNION ALL SELECT `id` FROM `api_keys` WHERE `customer_id` = NEW.`id` AND `status` <> 'revoked')
+	WHERE `id` IN (SELECT `key_id` FROM `limiters`)
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_move_is_outdated` AFTER UPDATE OF `customer_id` ON `api_keys`
+WHEN EXISTS (SELECT 1 FROM `limiters` WHERE `key_id` = NEW.`id`) AND EXISTS (
+	SELECT 1 FROM `customers` WHERE `id` IN (OLD.`customer_id`, NEW.`customer_id`) AND coalesce(`requests_per_minute`, `requests_per_day`) IS NOT NULL) BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
 END;
 --> statement-breakpoint
 -- The links of a customer end with the last key that is not revoked: whoever has the name later is somebody else.

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { type Banned, type Limited, type RefusedVerdict, rateLimit } from "hono-durable-limiter";
 import type { AppEnv } from "../context.ts";
+import { windowInWords } from "../key/customer-windows.ts";
 import { noteUnreachable } from "../key/unreported-keys.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
 import { rfc3339 } from "../text/time.ts";
@@ -57,6 +58,6 @@ function refusalOf(verdict: Banned | Limited): ApiError {
   const used = strikes && ` ${strikes.count} of the ${strikes.toBan} seconds that lead to a ban are used.`;
   return new ApiError(
     "rate_limit_exceeded",
-    `The limit of ${window.limit} requests per ${window.name} is used up. Retry in ${seconds} s.${used ?? ""}`,
+    `The limit of ${window.limit} requests ${windowInWords(window.name)} is used up. Retry in ${seconds} s.${used ?? ""}`,
   );
 }

@@ -47,6 +47,8 @@ export const customers = sqliteTable("customers", {
   search: text().notNull().default(""),
   email: text(),
   note: text(),
+  requestsPerMinute: integer("requests_per_minute"),
+  requestsPerDay: integer("requests_per_day"),
   createdAt: integer("created_at").notNull(),
   version: integer().notNull().default(0),
   erasedAt: integer("erased_at"),

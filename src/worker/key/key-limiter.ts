@@ -1,4 +1,4 @@
-/** The Durable Object of one key: the package's limiter, with D1 (ADR-4). */
+/** The Durable Object of one key, or of a customer with a limit: the package's limiter, with D1 (ADR-4, ADR-42). */
 import {
   type Inspection,
   type Limit,
@@ -7,6 +7,7 @@ import {
   perMinute,
   RateLimiter,
   type Report,
+  type SharedNamespace,
 } from "hono-durable-limiter";
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { schemaProblemBehind } from "../db/schema-problem.ts";
@@ -15,7 +16,15 @@ import { settingsOf } from "../platform/settings.ts";
 import { withDeadline } from "../platform/with-timeout.ts";
 import { nowSeconds } from "../text/time.ts";
 import { alertStatements, banStarted, usageReached } from "./alerts.ts";
-import { type KeyPolicyRow, loadKeyPolicy, writeReport } from "./key-policy-sql.ts";
+import { CUSTOMER_WINDOWS } from "./customer-windows.ts";
+import { isCustomerId } from "./key.ts";
+import {
+  type CustomerPolicyRow,
+  type KeyPolicyRow,
+  loadCustomerPolicy,
+  loadKeyPolicy,
+  writeReport,
+} from "./key-policy-sql.ts";
 import {
   type KeeperEnv,
   noteUnreported,
@@ -30,7 +39,7 @@ const UNREPORTED = "unreported:";
 /** A report that hangs is noted before the package gives it up, after 30 seconds. */
 const REPORT_DEADLINE_MS = 20_000;
 
-type Env = DatabaseEnv & KeeperEnv;
+type Env = DatabaseEnv & KeeperEnv & { readonly KEY_LIMITER: SharedNamespace };
 
 export abstract class KeyLimiterBase extends RateLimiter<Env> {
   constructor(ctx: DurableObjectState, env: Env) {
@@ -38,6 +47,7 @@ export abstract class KeyLimiterBase extends RateLimiter<Env> {
       policyMaxAgeMs: 86_400_000, // limiters are told of changes, so only an outage of D1 makes a policy old
       policyRefreshMs: settingsOf(env).policyRefreshSeconds * 1000,
       keep: true,
+      shared: env.KEY_LIMITER,
     });
   }
 
@@ -45,8 +55,10 @@ export abstract class KeyLimiterBase extends RateLimiter<Env> {
   protected abstract alertsStored(): void;
 
   override async loadPolicy(id: string): Promise<Policy | null> {
+    const db = openDatabase(this.env.DB);
     try {
-      const row = await loadKeyPolicy(openDatabase(this.env.DB), id, nowSeconds());
+      if (isCustomerId(id)) return policyOfCustomer(await loadCustomerPolicy(db, id));
+      const row = await loadKeyPolicy(db, id, nowSeconds());
       return row ? policyOf(row) : null;
     } catch (thrown) {
       // A load in the background fails unseen, and the stored policy decides for up to a day.
@@ -58,6 +70,8 @@ export abstract class KeyLimiterBase extends RateLimiter<Env> {
 
   override async report(report: Report): Promise<void> {
     const { key, hours, bans, thresholds } = report;
+    // The use of a customer is that of its keys.
+    if (isCustomerId(key)) return;
     try {
       const events = [...bans.map(banStarted), ...thresholds.map((reached) => usageReached(key, reached))];
       const alerts = events.flatMap((event) => alertStatements(this.env, key, event));
@@ -128,7 +142,18 @@ function policyOf(row: KeyPolicyRow): Policy {
     // The table of plans takes a list only.
     thresholds: { window: "day", percents: JSON.parse(row.alertPercents ?? "[]") as number[] },
     facts: { plan: row.plan, mayCancel: row.mayCancel === 1 },
+    shared: row.shared ?? undefined,
   };
+}
+
+/** No bans: one key would end the requests of all. */
+function policyOfCustomer(row: CustomerPolicyRow | undefined): Policy | null {
+  const { perMinute: minute = null, perDay: day = null } = row ?? {};
+  const limits = [
+    ...(minute === null ? [] : [{ ...perMinute(minute), name: CUSTOMER_WINDOWS.minute }]),
+    ...(day === null ? [] : [{ ...perDay(day), name: CUSTOMER_WINDOWS.day }]),
+  ];
+  return limits.length === 0 ? null : { limits };
 }
 
 /** A revoked key may have no limits left, and a policy must have limits. */

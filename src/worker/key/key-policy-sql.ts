@@ -1,4 +1,4 @@
-/** D1: loads the policy of a key's limiter, and stores the limiter's reports. */
+/** D1: loads the policies of the limiters of keys and customers, and stores the limiter's reports. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Ban, HourUsage, Report } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
@@ -26,12 +26,16 @@ export type KeyPolicyRow = {
   readonly alertPercents: string | null;
   /** JSON: the hash and expiry of each valid secret, or the key's expiry if that is earlier. */
   readonly secrets: string;
+  /** The customer, if it has a limit. */
+  readonly shared: string | null;
 };
 
-/**
- * Reads the policy at a time of the object's clock. D1 runs queries one after the other: either the read sees
- * a change, or the change sees the row in `limiters` and the limiter is told (ADR-4).
- */
+export type CustomerPolicyRow = Pick<KeyPolicyRow, "hasLimiter"> & {
+  readonly perMinute: number | null;
+  readonly perDay: number | null;
+};
+
+/** Reads the policy at a time of the object's clock. */
 export async function loadKeyPolicy(
   db: Database,
   id: string,
@@ -48,13 +52,34 @@ export async function loadKeyPolicy(
       ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
       (select json_group_array(json_array(hash,
           min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at))))
-        from key_secrets where key_id = k.id and (expires_at is null or expires_at > unixepoch())) as secrets
+        from key_secrets where key_id = k.id and (expires_at is null or expires_at > unixepoch())) as secrets,
+      (select c.id from customers c where c.id = k.customer_id and coalesce(c.requests_per_minute, c.requests_per_day) is not null) as shared
     from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
+  return loadNoted(db, id, select);
+}
+
+export async function loadCustomerPolicy(db: Database, id: string): Promise<CustomerPolicyRow | undefined> {
+  const select = sql`
+    select requests_per_minute as perMinute, requests_per_day as perDay,
+      exists (select 1 from limiters where key_id = c.id) as hasLimiter
+    from customers c where id = ${id}`;
+  return loadNoted(db, id, select);
+}
+
+/**
+ * D1 runs queries one after the other: either the read sees a change, or the change sees the row in `limiters` and
+ * the limiter is told (ADR-4).
+ */
+async function loadNoted<Row extends Pick<KeyPolicyRow, "hasLimiter">>(
+  db: Database,
+  id: string,
+  select: SQL,
+): Promise<Row | undefined> {
   // D1 repeats a query that only reads, so this read comes first. A change after the read may see no limiter,
   // so the batch notes the limiter and reads again. Without a key too: the key may be created again.
-  const read = await db.get<KeyPolicyRow | undefined>(select);
+  const read = await db.get<Row | undefined>(select);
   if (read?.hasLimiter === 1) return read;
-  const [, [row]] = await transact<[never, KeyPolicyRow]>(db, [
+  const [, [row]] = await transact<[never, Row]>(db, [
     sql`insert into limiters (key_id) values (${id}) on conflict do nothing`,
     select,
   ]);

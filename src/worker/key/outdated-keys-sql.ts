@@ -7,6 +7,7 @@ export type KeysToRefresh =
   | { readonly key: string }
   | { readonly keys: readonly string[] }
   | { readonly plan: string }
+  | { readonly customer: string }
   | "all";
 
 export type OutdatedKey = {
@@ -23,7 +24,7 @@ export async function listOutdatedKeys(
   keys: KeysToRefresh,
   limit: number,
 ): Promise<OutdatedKey[]> {
-  // A left join, because a key that was deleted with plain SQL has a limiter, too.
+  // A left join: a customer has a limiter, too, and so has a key that was deleted with plain SQL.
   return db.all<OutdatedKey>(sql`
     select u.key_id as id, k.location, u.token, count(*) over () as outdated
     from outdated_keys u left join api_keys k on k.id = u.key_id
@@ -38,19 +39,25 @@ export async function deleteRefreshedKeys(db: Database, refreshed: readonly Outd
     where (key_id, token) in (select value ->> 0, value ->> 1 from json_each(${rows}))`);
 }
 
-/** Marks keys as outdated, also without a limiter: a restored database may have forgotten the limiter. */
-export function markOutdated(keys: KeysToRefresh): Conditional {
+/**
+ * Marks keys as outdated, also without a limiter: a restored database may have forgotten the limiter. With all keys,
+ * also the customers with a limit.
+ */
+export function markOutdated(keys: { readonly key: string } | "all"): Conditional {
   return {
-    head: sql`insert into outdated_keys (key_id) select k.id from api_keys k`,
+    head: sql`
+      insert into outdated_keys (key_id) select k.id from (
+        select id from api_keys union all
+        select id from customers where coalesce(requests_per_minute, requests_per_day) is not null) k`,
     where: isAmong(keys),
     tail: sql`on conflict do update set token = excluded.token`,
   };
 }
 
-type KeyUse = { readonly id: string; readonly firstUsedAt: string | null };
+type KeyUse = { readonly id: string; readonly firstUsedAt?: string | null };
 
-/** Whether a limiter of this key has read a policy. A call of another object would create the limiter. */
-export async function hasLimiter(db: Database, { id, firstUsedAt }: KeyUse): Promise<boolean> {
+/** Whether a limiter of this key or customer has read a policy. A call of another object would create the limiter. */
+export async function hasLimiter(db: Database, { id, firstUsedAt = null }: KeyUse): Promise<boolean> {
   if (firstUsedAt !== null) return true;
   return (await db.get(sql`select 1 from limiters where key_id = ${id}`)) !== undefined;
 }
@@ -62,5 +69,6 @@ export async function countOutdatedKeys(db: Database): Promise<number> {
 function isAmong(keys: KeysToRefresh): SQL {
   if (keys === "all") return sql`true`;
   if ("keys" in keys) return sql`k.id in (select value from json_each(${JSON.stringify(keys.keys)}))`;
+  if ("customer" in keys) return sql`(u.key_id = ${keys.customer} or k.customer_id = ${keys.customer})`;
   return "key" in keys ? sql`k.id = ${keys.key}` : sql`k.plan = ${keys.plan}`;
 }

@@ -3,7 +3,14 @@ import { env } from "cloudflare:workers";
 import { type Call, isConditional, onlyReads, routeOf } from "../../../src/worker/admin/call.ts";
 import { CALLS } from "../../../src/worker/admin/calls.ts";
 import { hashKey } from "../../../src/worker/key/mac.ts";
-import { addSecret, createKey, insertOrders, newOrderId, type TestKey } from "../../support/factories.ts";
+import {
+  addSecret,
+  createKey,
+  giveKeys,
+  insertOrders,
+  newOrderId,
+  type TestKey,
+} from "../../support/factories.ts";
 import { startApp } from "../../support/worker.ts";
 import { type Answer, type Operator, operatorOf } from "./admin-support.ts";
 
@@ -167,7 +174,7 @@ export function send(
 
 export const T0 = Date.UTC(2033, 0, 1, 12);
 
-/** What a change means to requests of the key: the status, and the limit of a minute if one was admitted. */
+/** What a change means to requests of the key: the status, and the limits of a minute if one was admitted. */
 export type Effect = {
   readonly what: string;
   readonly call: string;
@@ -228,6 +235,30 @@ export const EFFECTS: readonly Effect[] = [
     before: "404 300",
     after: "404 600",
   },
+  {
+    ...{ what: "a limit of its customer", call: "customers.update", body: { requestsPerMinute: 77 } },
+    ...{ before: OPEN, after: `${OPEN} 77` },
+  },
+  {
+    ...{
+      what: "the end of its customer's limit",
+      call: "customers.update",
+      body: { requestsPerMinute: null },
+    },
+    ...{ first: "customers.update", before: `${OPEN} 600`, after: OPEN },
+  },
+  {
+    ...{ what: "another limit of its customer", call: "customers.update", body: { requestsPerMinute: 77 } },
+    ...{ first: "customers.update", before: `${OPEN} 600`, after: `${OPEN} 77` },
+  },
+  {
+    ...{ what: "a customer with a limit", call: "keys.update", body: { customer: "limited to 77" } },
+    ...{ before: OPEN, after: `${OPEN} 77` },
+  },
+  {
+    ...{ what: "the limit of whom its customer is merged into", call: "customers.merge" },
+    ...{ body: { into: "limited to 77" }, before: OPEN, after: `${OPEN} 77` },
+  },
   { what: "a ban", call: "bans.set", before: OPEN, after: "429" },
   { what: "a lift", call: "bans.lift", first: "bans.set", before: "429", after: OPEN },
 ];
@@ -238,9 +269,14 @@ export async function prepare({ call, key, body, first }: Effect) {
   await operator("PATCH", "/plans/pro", { requestsPerMinute: 300 });
   const made = await createKey(key);
   if (call === "keys.retire") await addSecret(made.id);
-  if (first) await send(operator, changeOf(first), made);
+  const customer = await giveKeys(`of ${made.id}`, made.id);
+  const limited = await giveKeys("limited to 77");
+  await env.DB.prepare("update customers set requests_per_minute = 77 where id = ?").bind(limited).run();
+  const idOf = (id: string) =>
+    id === "plans.update" ? "pro" : id.startsWith("customers.") ? customer : made.id;
+  if (first) await send(operator, changeOf(first), { id: idOf(first) });
   const secretId = (await hashKey(made.key)).slice(0, 16);
-  const ids = { id: call === "plans.update" ? "pro" : made.id, secretId };
+  const ids = { id: idOf(call), secretId };
   return { key: made, change: (as: Operator) => send(as, changeOf(call), ids, { body }) };
 }
 
@@ -252,8 +288,8 @@ export function seenAt(
   return Promise.all(
     isolates.map(async (call) => {
       const { status, headers } = await call("/v1/store/orders/none", { method: "DELETE", key });
-      const limit = /q=(\d+);w=60/.exec(headers.get("RateLimit-Policy") ?? "")?.[1];
-      return status === 404 ? `${status} ${limit}` : String(status);
+      const limits = (headers.get("RateLimit-Policy") ?? "").matchAll(/q=(\d+);w=60/g);
+      return [status, ...(status === 404 ? Array.from(limits, ([, limit]) => limit) : [])].join(" ");
     }),
   );
 }

@@ -3,7 +3,7 @@ import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
 import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
-import { createKey, insertOrders } from "../../support/factories.ts";
+import { createKey, giveKeys, insertOrders } from "../../support/factories.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 
 async function run(query: string, ...bindings: (string | number | null)[]): Promise<void> {
@@ -267,12 +267,54 @@ describe("the keys whose limiters must be told", () => {
       return /UPDATE OF (.+?) ON/s.exec(text)?.[1]?.match(/\w+/g) ?? [];
     };
     // No change gives a key another id.
-    const ofKey = ["id", ...(await watchedBy("api_keys_update_is_outdated"))];
-    expect(new Set(columnsOf("k"))).toEqual(new Set(ofKey));
+    const ofKey = [
+      ...(await watchedBy("api_keys_update_is_outdated")),
+      ...(await watchedBy("api_keys_move_is_outdated")),
+    ];
+    expect(new Set(columnsOf("k"))).toEqual(new Set(["id", ...ofKey]));
+    expect(new Set(columnsOf("c"))).toEqual(
+      new Set(["id", ...(await watchedBy("customers_update_is_outdated"))]),
+    );
     expect(new Set(columnsOf("p"))).toEqual(
       new Set(["id", ...(await watchedBy("plans_update_is_outdated"))]),
     );
     expect(await watchedBy("key_secrets_update_is_outdated"), "every column of a secret").toEqual([]);
+  });
+
+  it("are those of a customer that gets its first limit or loses its last, and else the customer itself", async ({
+    expect,
+  }) => {
+    const [used, unused, revoked, other] = [
+      await createKey({ used: true }),
+      await createKey(),
+      await createKey({ used: true, status: "revoked" }),
+      await createKey({ used: true }),
+    ];
+    const id = await giveKeys("limited", used.id, unused.id, revoked.id);
+    const another = await giveKeys("without a limit", other.id);
+    await run("insert into limiters values (?)", id);
+    const outdatedAfter = async (change: string, ...values: string[]) => {
+      await run("delete from outdated_keys");
+      await run(change, ...values);
+      const rows = await env.DB.prepare("select key_id as id from outdated_keys").all<{ id: string }>();
+      return new Set(rows.results.map((row) => row.id));
+    };
+    const all = new Set([id, used.id]);
+    const own = new Set([id]);
+    expect(await outdatedAfter("update customers set requests_per_day = 5 where id = ?", id)).toEqual(all);
+    expect(await outdatedAfter("update customers set requests_per_minute = 5 where id = ?", id)).toEqual(own);
+    expect(await outdatedAfter("update customers set requests_per_day = null where id = ?", id)).toEqual(own);
+    const move = "update api_keys set customer_id = ? where id = ?";
+    expect(await outdatedAfter(move, another, used.id)).toEqual(new Set([used.id]));
+    expect(await outdatedAfter(move, id, used.id)).toEqual(new Set([used.id]));
+    expect(await outdatedAfter("update customers set requests_per_minute = null where id = ?", id)).toEqual(
+      all,
+    );
+    expect(await outdatedAfter(move, another, used.id)).toEqual(new Set());
+    await run("update customers set requests_per_day = 5 where id = ?", another);
+    const replace =
+      "insert or replace into customers (id, name, name_key, created_at) values (?1, ?1, ?1, 0)";
+    expect(await outdatedAfter(replace, another)).toEqual(new Set([used.id, other.id]));
   });
 
   it("are not those that change otherwise, nor revoked ones of a plan", async ({ expect }) => {

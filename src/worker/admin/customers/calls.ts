@@ -11,18 +11,21 @@ import { allCustomers } from "../usage/sql.ts";
 import { eraseCustomer, previewErasure } from "./change/erase.ts";
 import { mergeCustomer, previewMerge } from "./change/merge.ts";
 import { createCustomer, updateCustomer } from "./change/update.ts";
+import { inspectCustomer } from "./inspect.ts";
 import {
+  createdCustomer,
   customerPage,
   customerQuery,
   customerUpdate,
-  customerView,
+  erasedCustomer,
+  inspectedCustomer,
   listedCustomer,
   merged,
   merger,
   newCustomer,
   updatedCustomer,
 } from "./schema.ts";
-import { findCustomers, isSought, requireCustomer } from "./sql.ts";
+import { findCustomers, isSought } from "./sql.ts";
 
 const ERASED = "The customer is erased, which is permanent.";
 const NAME_TAKEN = "Another customer has this name.";
@@ -51,9 +54,9 @@ export const customerCalls = {
     route: "GET /customers/:id",
     summary: "Show a customer",
     description: "By the id, or by the name in any case.",
-    answer: customerView,
+    answer: inspectedCustomer,
 
-    run: ({ env, id }) => requireCustomer(openDatabase(env.DB), id),
+    run: ({ env, id }) => inspectCustomer(env, id),
   }),
 
   create: call({
@@ -63,7 +66,7 @@ export const customerCalls = {
     description: "A key that names a new customer creates it, too.",
     creates: true,
     body: newCustomer,
-    answer: updatedCustomer,
+    answer: createdCustomer,
     example: { name: "Pet Shop", email: "ops@petshop.example" },
     conflict: NAME_TAKEN,
 
@@ -75,10 +78,10 @@ export const customerCalls = {
     route: "PATCH /customers/:id",
     summary: "Change a customer",
     description:
-      "Members that are absent stay as they are, and null removes a value. With another name, the customer keeps its keys, its use and its links.",
+      "Members that are absent stay as they are, and null removes a value. With another name, the customer keeps its keys, its use and its links. A limit is of all keys together, beside that of each key.",
     body: customerUpdate,
     answer: updatedCustomer,
-    example: { name: "Pet Shop Ltd" },
+    example: { requestsPerMinute: 600 },
     conflict: `${NAME_TAKEN} Or: ${ERASED}`,
 
     run: updateCustomer,
@@ -89,7 +92,7 @@ export const customerCalls = {
     route: "POST /customers/:id/merge",
     summary: "Merge a customer into another one",
     description:
-      "All keys, use and bans become those of the other one. The customer is gone, and so are its links.",
+      "All keys, use and bans become those of the other one, whose limit is theirs then. The customer is gone, and so are its links.",
     asks: "All its keys and use become those of the other customer. This cannot be undone.",
     removes: true,
     body: merger,
@@ -108,7 +111,7 @@ export const customerCalls = {
     description:
       "Name, e-mail address and note, the names and notes of its keys, and all of them in the audit log. Its use stays, without a name. All its keys must be revoked.",
     asks: "Its name, address and note are deleted for good, also in the audit log.",
-    answer: updatedCustomer,
+    answer: erasedCustomer,
     conflict: `A key of the customer is not revoked. Or: ${ERASED}`,
 
     preview: previewErasure,

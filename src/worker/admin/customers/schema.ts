@@ -2,8 +2,19 @@
 import * as v from "valibot";
 import { CUSTOMER_SORTS, PLAN_IDS } from "../../db/values.ts";
 import { isCustomerId } from "../../key/key.ts";
-import { count, dateTime, described, next, says, shownCustomer, version } from "../http/answer-schemas.ts";
-import { format, oneOf, paging, range } from "../http/schemas.ts";
+import {
+  count,
+  dateTime,
+  described,
+  effective,
+  limitOrNull,
+  liveWindow,
+  next,
+  says,
+  shownCustomer,
+  version,
+} from "../http/answer-schemas.ts";
+import { format, limits, oneOf, paging, range } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { answered, unreachable, usageOfKeys } from "../usage/schema.ts";
 
@@ -15,8 +26,21 @@ const name = v.pipe(
 const email = v.optional(v.pipe(v.nullable(v.pipe(mailAddress, v.metadata({ kind: "email" })))));
 const note = v.optional(v.nullable(longText(1_000)));
 
-export const newCustomer = v.strictObject({ name, email, note });
-export const customerUpdate = v.strictObject({ name: v.optional(name), email, note });
+const ofAllKeys = <Limit extends v.GenericSchema>(limit: Limit, window: string) =>
+  v.optional(
+    described(
+      limit,
+      `Requests of all keys together that are admitted in a UTC ${window}. Null: no such limit.`,
+    ),
+  );
+const common = {
+  ...{ email, note },
+  requestsPerMinute: ofAllKeys(limits.requestsPerMinute.wrapped, "minute"),
+  requestsPerDay: ofAllKeys(limits.requestsPerDay.wrapped, "day"),
+};
+
+export const newCustomer = v.strictObject({ name, ...common });
+export const customerUpdate = v.strictObject({ name: v.optional(name), ...common });
 export type CustomerUpdate = v.InferOutput<typeof customerUpdate>;
 
 export const merger = v.strictObject({
@@ -39,12 +63,23 @@ export const customerQuery = v.strictObject({
 export const customerView = v.strictObject({
   ...shownCustomer.entries,
   note: v.nullable(v.string()),
+  requestsPerMinute: described(limitOrNull, "Of all keys together. Null: no such limit."),
+  requestsPerDay: described(limitOrNull, "Of all keys together. Null: no such limit."),
   createdAt: dateTime,
   erasedAt: described(v.nullable(dateTime), "Null: the customer is not erased."),
   keys: described(count, "How many keys the customer has, without revoked ones."),
   version,
 });
 export type CustomerView = v.InferOutput<typeof customerView>;
+
+export const inspectedCustomer = v.strictObject({
+  ...customerView.entries,
+  live: described(
+    v.nullable(v.strictObject({ minute: v.nullable(liveWindow), day: v.nullable(liveWindow) })),
+    "The windows of the limits at this moment. Null: there is no limit, or its limiter could not be reached.",
+  ),
+});
+export type InspectedCustomer = v.InferOutput<typeof inspectedCustomer>;
 
 export const listedCustomer = v.strictObject({
   ...customerView.entries,
@@ -58,5 +93,8 @@ export const customerPage = v.strictObject({
   next,
   unreachable,
 });
-export const updatedCustomer = v.strictObject({ ...customerView.entries, says });
-export const merged = v.strictObject({ into: customerView, says });
+const changed = { ...customerView.entries, says };
+export const createdCustomer = v.strictObject(changed);
+export const erasedCustomer = v.strictObject(changed);
+export const updatedCustomer = v.strictObject({ ...changed, effective });
+export const merged = v.strictObject({ into: customerView, effective, says });

@@ -1,5 +1,5 @@
 /** D1: reads customers in the form that the admin API shows. */
-import { type SQL, sql } from "drizzle-orm";
+import { getTableColumns, type SQL, sql } from "drizzle-orm";
 import { idOfCustomer } from "../../db/customers-sql.ts";
 import { type Database, isRefusedBy, rfc3339Sql } from "../../db/database.ts";
 import { customers } from "../../db/schema.ts";
@@ -9,7 +9,7 @@ import type { Kind, Target } from "../change.ts";
 import type { CustomerView } from "./schema.ts";
 
 const SELECT = sql`
-  select c.id, c.name, c.email, c.note, ${rfc3339Sql(sql`c.created_at`)} as createdAt, ${rfc3339Sql(sql`c.erased_at`)} as erasedAt,
+  select c.id, c.name, c.email, c.note, c.requests_per_minute as requestsPerMinute, c.requests_per_day as requestsPerDay, ${rfc3339Sql(sql`c.created_at`)} as createdAt, ${rfc3339Sql(sql`c.erased_at`)} as erasedAt,
     (select count(*) from api_keys where customer_id = c.id and status <> 'revoked') as keys, c.version
   from customers c`;
 
@@ -55,7 +55,7 @@ export const CUSTOMERS = {
   table: customers,
   noun: "customer",
   title: sql`customers.name`,
-  members: { name: customers.name, email: customers.email, note: customers.note },
+  members: getTableColumns(customers),
 } satisfies Kind;
 
 export function customerTarget(id: string): Target<CustomerView, CustomerView> {

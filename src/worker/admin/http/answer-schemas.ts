@@ -10,6 +10,8 @@ export function described<Schema extends v.GenericSchema>(schema: Schema, text: 
 export const dateTime = v.pipe(v.string(), v.isoTimestamp());
 export const count = v.pipe(v.number(), v.integer(), v.minValue(0));
 export const limitOrNull = v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1)));
+/** A window of a limiter at this moment. */
+export const liveWindow = v.strictObject({ limit: count, used: count, remaining: count, resetsAt: dateTime });
 export const limitsInForce = v.strictObject({ requestsPerMinute: count, requestsPerDay: count });
 export const keyStatus = described(
   v.picklist(KEY_STATES),

@@ -3,6 +3,7 @@ import type { Inspection } from "hono-durable-limiter";
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
+import { liveWindowOf, unusedWindow } from "../../key/live-window.ts";
 import { hasLimiter } from "../../key/outdated-keys-sql.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
 import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
@@ -63,8 +64,7 @@ function toLiveUsage({ quota, strikes, ban, lastRequestMs }: Inspection): LiveUs
   const windowOf = (name: string): LiveUsage["minute"] => {
     const window = quota.find((each) => each.name === name);
     if (!window) throw new Error(`the policy has no window ${name}`);
-    const { limit, used, remaining, endsAtMs } = window;
-    return { limit, used, remaining, resetsAt: rfc3339(endsAtMs / 1000) };
+    return liveWindowOf(window);
   };
   return {
     lastUsedAt: lastRequestMs === null ? null : rfc3339(lastRequestMs / 1000),
@@ -84,14 +84,10 @@ function unusedUsage(
   limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number },
   ban: SetBan | undefined,
 ): LiveUsage {
-  const unused = (limit: number, seconds: number): LiveUsage["minute"] => {
-    const resetsAt = rfc3339((Math.floor(nowSeconds() / seconds) + 1) * seconds);
-    return { limit, used: 0, remaining: limit, resetsAt };
-  };
   return {
     lastUsedAt: null,
-    minute: unused(limits.requestsPerMinute, 60),
-    day: unused(limits.requestsPerDay, DAY_SECONDS),
+    minute: unusedWindow(limits.requestsPerMinute, 60),
+    day: unusedWindow(limits.requestsPerDay, DAY_SECONDS),
     strikes: 0,
     ban: ban ? { cause: "operator", reason: ban.reason, endsAt: rfc3339(ban.endsAt) } : null,
   };

@@ -18,6 +18,7 @@ import {
   keyStatus,
   limitOrNull,
   limitsInForce,
+  liveWindow,
   next,
   says,
   shownCustomer,
@@ -262,7 +263,6 @@ export const KEY_COLUMNS: readonly {
   { member: "secrets", label: "Secret", isMinor: true },
 ];
 
-const liveWindow = v.strictObject({ limit: count, used: count, remaining: count, resetsAt: dateTime });
 const liveUsage = v.strictObject({
   lastUsedAt: described(v.nullable(dateTime), "The minute of the key's last request. Null: none is known."),
   minute: liveWindow,
@@ -312,7 +312,7 @@ export const rotatedKey = v.strictObject({ ...updatedKey.entries, key });
 export const inspectedKey = v.strictObject({
   whyRefused: described(
     v.array(v.string()),
-    "Why requests of the last 7 days got a 429: a sentence for the limit per minute, for the limit per day and for bans, with what helps. Empty: none got a 429.",
+    "Why requests of the last 7 days got a 429: a sentence for each limit and for bans, with what helps. Empty: none got a 429.",
   ),
   ...keyView.entries,
   live: described(

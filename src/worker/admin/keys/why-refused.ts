@@ -1,5 +1,6 @@
 /** Says why requests of a key were refused in the last days, and what helps. Pure. */
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
+import { CUSTOMER_WINDOWS, windowInWords } from "../../key/customer-windows.ts";
 import { counted, formatNumber, planName } from "../../text/format.ts";
 import type { PlanView } from "../plans/schema.ts";
 import type { HourUsageView } from "../usage/schema.ts";
@@ -46,6 +47,13 @@ export function whyRefused(
           : remedy("requestsPerDay", asked, key, plans);
       return `The limit per day, now ${formatNumber(requestsPerDay)}, was used up ${on(refused)}, at ${earliest} UTC at the earliest: ${wereRefused(refused)}. The busiest of these days asked for ${formatNumber(asked)} requests, retries included. ${helps}`;
     }),
+    ...Object.values(CUSTOMER_WINDOWS).flatMap((name) =>
+      about(
+        name,
+        (refused) =>
+          `The customer's limit ${windowInWords(name)} was used up ${on(refused)}: ${wereRefused(refused)}. Other keys of the customer use it, too.`,
+      ),
+    ),
     ...about(
       "ban",
       (refused) =>

@@ -128,9 +128,10 @@ function passed({ after }: Changed, { author }: Maker): string {
 
 /** Only keys change together. */
 async function refresh({ env, isDryRun }: Maker, { noun }: Kind, ids: readonly string[]) {
-  if (isDryRun || (noun !== "key" && noun !== "plan")) return () => null;
+  if (isDryRun || noun === "order") return () => null;
   if (noun === "key") return refreshEachAtOnce(env, ids);
-  const effect = await refreshAtOnce(env, { plan: ids[0] ?? "" });
+  const [id = ""] = ids;
+  const effect = await refreshAtOnce(env, noun === "plan" ? { plan: id } : { customer: id });
   return () => effect;
 }
 

@@ -5,7 +5,9 @@ import { namedCustomer } from "../../../db/customers-sql.ts";
 import { openDatabase } from "../../../db/database.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
+import { listOf } from "../../../text/says.ts";
 import { type ChangeInput, make, versionOf } from "../../change.ts";
+import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { ERASED } from "../../refusal-sql.ts";
 import type { merged, merger } from "../schema.ts";
 import { customerTarget, requireCustomer } from "../sql.ts";
@@ -13,8 +15,10 @@ import { customerTarget, requireCustomer } from "../sql.ts";
 type MergeInput = ChangeInput<v.InferOutput<typeof merger>>;
 
 export async function mergeCustomer(input: MergeInput): Promise<v.InferOutput<typeof merged>> {
+  const { env } = input;
   const { into, says } = await merge(input);
-  return { into: input.isDryRun ? into : await requireCustomer(openDatabase(input.env.DB), into.id), says };
+  const effective = await refreshAtOnce(env, { customer: into.id });
+  return { into: await requireCustomer(openDatabase(env.DB), into.id), effective, says: says(effective) };
 }
 
 async function merge(input: MergeInput) {
@@ -29,7 +33,7 @@ async function merge(input: MergeInput) {
   const isThere = sql`exists (select 1 from customers where id = ${into.id} and erased_at is null)`;
   const { says } = await make(input, customerTarget(from.id), {
     call: "customers.merge",
-    before: ["name", "email", "note"],
+    before: ["name", "email", "note", "requestsPerMinute", "requestsPerDay"],
     after: { into: into.id },
     refused: sql`coalesce(${ERASED}, iif(${isThere}, null, 'cannot become one with a customer that is erased or merged'))`,
     statements: (made) => [
@@ -41,16 +45,22 @@ async function merge(input: MergeInput) {
     ],
     removes: true,
   });
-  return { from, into, says: says() };
+  return { from, into, says };
 }
 
 export async function previewMerge(input: MergeInput): Promise<string[]> {
   const { from, into } = await merge({ ...input, isDryRun: true });
-  const texts = [from.email, from.note].filter((text) => text !== null);
+  const { requestsPerMinute, requestsPerDay } = from;
+  const texts = [
+    from.email,
+    from.note,
+    listOf(Object.entries({ requestsPerMinute, requestsPerDay })) || null,
+  ];
+  const gone = texts.filter((text) => text !== null);
   return [
     `${counted(from.keys, "key")} of ${from.name}, its revoked keys, its use and its bans become those of ${into.name}.`,
     `${from.name} is no customer any more, and its links end.`,
-    ...(texts.length === 0 ? [] : [`This goes, and only the audit log has it then: ${texts.join("; ")}`]),
+    ...(gone.length === 0 ? [] : [`This goes, and only the audit log has it then: ${gone.join("; ")}`]),
     "This cannot be undone.",
   ];
 }

@@ -1,4 +1,4 @@
-/** Changes the name, the e-mail address and the note of a customer. Its keys and its use stay its own. */
+/** Changes the texts and the limits of a customer. Its keys and its use stay its own. */
 
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
@@ -17,9 +17,10 @@ import {
   updateRows,
   versionOf,
 } from "../../change.ts";
+import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { ERASED } from "../../refusal-sql.ts";
 import { SAYS } from "../../says.ts";
-import type { CustomerUpdate, newCustomer, updatedCustomer } from "../schema.ts";
+import type { CustomerUpdate, createdCustomer, newCustomer, updatedCustomer } from "../schema.ts";
 import {
   CUSTOMERS,
   type CustomerTexts,
@@ -52,15 +53,18 @@ export async function updateCustomer(
     keeps: sql`iif((name, email, note) is (${name}, ${email}, ${note}), null, 'has other texts')`,
   });
   const { now, entry, says } = await conflictOnName(updated);
-  return entry === undefined ? updateCustomer(input) : { ...now, says: says() };
+  if (entry === undefined) return updateCustomer(input);
+  const effective = await refreshAtOnce(env, { customer: id });
+  return { ...now, effective, says: says(effective) };
 }
 
 export async function createCustomer(
   input: Pick<ChangeInput<v.InferOutput<typeof newCustomer>>, "env" | "author" | "body">,
-): Promise<v.InferOutput<typeof updatedCustomer>> {
+): Promise<v.InferOutput<typeof createdCustomer>> {
   const { author, body } = input;
   const id = mintCustomerId(randomBytes);
-  const values = { ...textColumns(body), id, createdAt: author.at };
+  const { requestsPerMinute, requestsPerDay } = body;
+  const values = { ...textColumns(body), requestsPerMinute, requestsPerDay, id, createdAt: author.at };
   const created = await conflictOnName(
     create(input, customerTarget(id), {
       ...{ call: "customers.create", after: body },

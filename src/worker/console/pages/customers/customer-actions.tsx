@@ -4,19 +4,33 @@ import { customerCalls } from "../../../admin/customers/calls.ts";
 import {
   type CustomerView,
   customerUpdate,
+  type erasedCustomer,
   type merged,
   merger,
   type updatedCustomer,
 } from "../../../admin/customers/schema.ts";
 import { textOf } from "../../../text/says.ts";
 import type { Actions } from "../../kit/actions.tsx";
-import { Fields } from "../../kit/fields.tsx";
+import { Fields, type FieldsProps } from "../../kit/fields.tsx";
 import { textsOf } from "../../kit/members.ts";
 
 /** The names are those of other customers, as many as are suggested. */
 type CustomerOnPage = { readonly customer: CustomerView; readonly names: readonly string[] };
 
-type Changed = v.InferOutput<typeof updatedCustomer> | v.InferOutput<typeof merged>;
+type Changed = v.InferOutput<typeof updatedCustomer | typeof merged | typeof erasedCustomer>;
+
+type CustomerFieldsProps = Omit<FieldsProps<keyof typeof customerUpdate.entries>, "names" | "own">;
+
+export function CustomerFields(props: CustomerFieldsProps) {
+  const hint = "Of all keys together. Empty: no such limit.";
+  return (
+    <Fields
+      {...props}
+      names={[["name", "email"], ["requestsPerMinute", "requestsPerDay"], "note"]}
+      own={{ requestsPerMinute: { hint }, requestsPerDay: { hint } }}
+    />
+  );
+}
 
 export const CUSTOMER_ACTIONS: Actions<CustomerOnPage, Changed> = {
   edit: {
@@ -24,9 +38,7 @@ export const CUSTOMER_ACTIONS: Actions<CustomerOnPage, Changed> = {
     title: "Change customer",
     texts: ({ customer }) => textsOf(customerUpdate, customer),
     sendsChanges: true,
-    form: (_, texts, failure) => (
-      <Fields schema={customerUpdate} names={[["name", "email"], "note"]} texts={texts} failure={failure} />
-    ),
+    form: (_, texts, failure) => <CustomerFields schema={customerUpdate} texts={texts} failure={failure} />,
   },
   merge: {
     call: customerCalls.merge,

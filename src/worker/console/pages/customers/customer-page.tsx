@@ -15,11 +15,12 @@ import { usageCalls } from "../../../admin/usage/calls.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, planName } from "../../../text/format.ts";
+import { listOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { ActionForm, ActionLinks, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { Done } from "../../kit/done.tsx";
-import { addressOf, ask, doneAddress, isDone, knownCustomers } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
@@ -36,6 +37,7 @@ import {
   Table,
   Time,
 } from "../../kit/ui.tsx";
+import { WindowGauges } from "../../kit/windows.tsx";
 import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BannedKey, BanReason } from "../bans.tsx";
 import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
@@ -62,13 +64,13 @@ addActionPages(
   (c, failure) => showCustomer(c, { ...(failure && { failure }) }),
   (c, name, made) => {
     const left = "into" in made ? made.into : made; // a merge answers with the customer that is left
-    return c.redirect(doneAddress(customerAddress(left.id), name, left), 303);
+    return c.redirect(doneAddress(customerAddress(left.id), name, { ...made, version: left.version }), 303);
   },
 );
 
 async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
   const found = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
-  const { id, email, note, erasedAt } = found;
+  const { id, email, note, erasedAt, live } = found;
   const since = { customer: id, from: `${DAYS - 1}d` };
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
@@ -129,11 +131,17 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
         facts={[
           ["E-mail", email === null ? NONE : <MailTo address={email} />],
           ...(note === null ? [] : [["Note", note] as const]),
+          ...(limitsOf(found) === "" ? [] : [["Limit of all keys", limitsOf(found)] as const]),
           ["Id", <code>{id}</code>],
           ...(erasedAt === null ? [] : [["Erased", <Time iso={erasedAt} />] as const]),
           ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
         ]}
       />
+      {live !== null && (
+        <section class="tiles" aria-label="Now">
+          <WindowGauges of={live} whose=", all keys" />
+        </section>
+      )}
       {advice && (
         <Notice kind="warn">
           {advice.says} {!c.var.mayOnlyRead && advice.helps}
@@ -183,6 +191,11 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   );
 }
 
+/** `requests per minute 600`, or empty. */
+function limitsOf({ requestsPerMinute, requestsPerDay }: CustomerView): string {
+  return listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
+}
+
 type DoneProps = {
   readonly c: CustomerContext;
   readonly customer: CustomerView;
@@ -194,7 +207,8 @@ function CustomerDone({ c, customer, entries }: DoneProps) {
   if (isDone(c, "merge", customer)) return <Notice kind="good">The customer is merged into this one.</Notice>;
   if (!["create", ...Object.keys(CUSTOMER_ACTIONS)].some((name) => isDone(c, name, customer))) return null;
   const { name, version } = customer;
-  return <Done subject={name} version={version} entries={entries} mayUndo={!c.var.mayOnlyRead} />;
+  const effective = effectIn(c);
+  return <Done subject={name} {...{ version, entries, effective }} mayUndo={!c.var.mayOnlyRead} />;
 }
 
 /** The days on which the key was this customer's. */

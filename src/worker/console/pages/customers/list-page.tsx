@@ -10,7 +10,6 @@ import type { UsageSort } from "../../../db/values.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { Fields } from "../../kit/fields.tsx";
 import { doneAddress, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
 import { CsvLink, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
@@ -24,6 +23,7 @@ import {
   Table,
   Time,
 } from "../../kit/ui.tsx";
+import { CustomerFields } from "./customer-actions.tsx";
 
 const ROWS_PER_PAGE = 50;
 /** The customer who comes closest to a limit is first, and may need the next plan. */
@@ -91,7 +91,7 @@ function createPage(c: ConsoleContext, failure?: Failure) {
     { title: "Create customer", status: failure?.status ?? 200 },
     <form method="post" class="panel">
       <FailureNotice failure={failure} />
-      <Fields schema={newCustomer} names={[["name", "email"], "note"]} failure={failure} isFocused />
+      <CustomerFields schema={newCustomer} failure={failure} isFocused />
       <Submit tone="primary">Create customer</Submit>
     </form>,
   );

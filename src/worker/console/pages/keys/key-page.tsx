@@ -14,6 +14,7 @@ import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { RefusedMinuteView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
+import { windowInWords } from "../../../key/customer-windows.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
 import { ActionForm, ActionLinks, addActionPages } from "../../kit/actions.tsx";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
@@ -28,7 +29,6 @@ import {
   Customer,
   Day,
   Definitions,
-  Gauge,
   MailTo,
   NONE,
   Notice,
@@ -36,6 +36,7 @@ import {
   Table,
   Time,
 } from "../../kit/ui.tsx";
+import { WindowGauges } from "../../kit/windows.tsx";
 import { Entry } from "../audit/entry.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import {
@@ -173,15 +174,10 @@ function WhyRefused({ sentences }: { readonly sentences: readonly string[] }) {
 
 function Live({ live }: { readonly live: LiveUsage | null }) {
   if (live === null) return null;
-  const { minute, day, strikes } = live;
+  const { strikes } = live;
   return (
     <section class="tiles" aria-label="Now">
-      <Gauge name="This minute" used={minute.used} limit={minute.limit}>
-        Resets <Relative iso={minute.resetsAt} />
-      </Gauge>
-      <Gauge name="Today" used={day.used} limit={day.limit}>
-        Resets <Relative iso={day.resetsAt} />
-      </Gauge>
+      <WindowGauges of={live} />
       {strikes > 0 && (
         <div class="tile">
           <h2>Seconds over the limit</h2>
@@ -293,7 +289,7 @@ function RefusedMinutes({ minutes, path, showsAll }: RefusedProps) {
               Object.entries(by)
                 .map(
                   ([name, count]) =>
-                    `${name === "ban" ? "ban" : `limit per ${name}`}: ${formatNumber(count)}`,
+                    `${name === "ban" ? "ban" : `limit ${windowInWords(name)}`}: ${formatNumber(count)}`,
                 )
                 .join(", "),
           },
