@@ -344,6 +344,7 @@ describe.skipIf(executablePath === undefined)("every page", () => {
     customers: "/console/customers",
     customer: `/console/customers/${encodeURIComponent(LONG_NAME)}`,
     "a form of a customer": `/console/customers/${encodeURIComponent(LONG_NAME)}/merge`,
+    "links of a customer": `/console/customers/${encodeURIComponent(LONG_NAME)}/links`,
     usage: "/console/usage?customer=&from=",
     "usage by hour": "/console/usage?by=hour",
     orders: "/console/orders",
