@@ -29,6 +29,17 @@ describe("the documents", () => {
     expect(names.filter((name) => !(name in { ...dependencies, ...devDependencies }))).toEqual([]);
   });
 
+  it("have each event of the log, and no other", ({ expect }) => {
+    const files = [".ts", ".tsx"].flatMap((ending) => filesUnder("src/worker", ending));
+    const logged = files.flatMap((file) =>
+      [...readText(file).matchAll(/\blog(?:Error|Event|SignIn)\((?:c, )?"(\w+)"/g)].map(([, event]) => event),
+    );
+    const [, table = ""] = readText("docs/runbook.md").split("### Other lines\n");
+    const rows = [...(table.split("\n## ")[0] ?? "").matchAll(/^\|([^|]+)\|/gm)];
+    const named = rows.flatMap(([, cell = ""]) => [...cell.matchAll(/`(\w+)`/g)].map(([, event]) => event));
+    expect(named.toSorted()).toEqual([...new Set(logged)].toSorted());
+  });
+
   it("has each file and heading to which the console links", ({ expect }) => {
     const links = filesUnder("src/worker", ".tsx").flatMap((file) =>
       [...readText(file).matchAll(/docsUrl\("([^"]+)"\)/g)].map(([, link = ""]) => link),
