@@ -232,6 +232,8 @@ describe("a change of a customer", () => {
     expect(audit).toMatchObject([
       { before: { name: "Merge from" }, after: { into: id }, names: { [id]: "Merge into" } },
     ]);
+    const ofKey = (await operator("GET", `/audit?object=${from.id}&call=keys.create`)).body.audit;
+    expect(ofKey).toMatchObject([{ names: { [from.customer?.id ?? ""]: "Merge from" } }]);
   });
 });
 

@@ -45,7 +45,7 @@ export const auditView = v.strictObject({
   ),
   names: described(
     v.record(v.string(), v.string()),
-    "The names, as they are now, of customers whom `before` and `after` have by their ids.",
+    "The names of customers whom `before` and `after` have by their ids: as they are now, or were before a merge.",
   ),
   before: described(v.unknown(), "The changed members as they were. Null: none."),
   after: described(v.unknown(), "The changed members as they became. Null: none."),

@@ -14,13 +14,16 @@ const entries = alias(auditLog, "entry");
 
 /** A plan and an order have no name. Entries have the ids of customers, so that an erasure finds all names. */
 const { transactionId: _, ...STORED } = getTableColumns(entries);
+const NAMED = sql`(entry.before ->> '$.customer', entry.after ->> '$.customer', entry.after ->> '$.into')`;
 const columnsAt = (nowSeconds: number) => ({
   ...STORED,
   objectName: sql<string | null>`(
     select name from api_keys where id = ${entries.object} union all select name from customers where id = ${entries.object})`,
+  // Of a customer who was merged, only the entry of the merge has the name. The index is that of the object.
   names: sql<string>`(
-    select json_group_object(id, name) from customers
-    where id in (entry.before ->> '$.customer', entry.after ->> '$.customer', entry.after ->> '$.into'))`,
+    select json_group_object(id, name) from (
+      select id, name from customers where id in ${NAMED}
+      union all select object, before ->> '$.name' from audit_log where object in ${NAMED} and +call = 'customers.merge'))`,
   undoable: sql<number>`${undoRefusal(nowSeconds)} is null`,
 });
 type Entry = Omit<typeof auditLog.$inferSelect, "transactionId"> &
