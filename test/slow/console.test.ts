@@ -1,8 +1,8 @@
-/** The console in a browser: conflicts, reloads, the keyboard, what scripts add, and how every page looks. */
+/** The console in a browser: conflicts, reloads, the keyboard, and what scripts add. */
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
-import { type Browser, findBrowser, openBrowser, SCREENS, type WatchedPage } from "../support/browser.ts";
+import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import {
   act,
   actionOf,
@@ -17,10 +17,9 @@ import {
   submit,
   textOf,
 } from "../support/console.ts";
-import { LIST, type Service, startService } from "../support/service.ts";
+import { type Service, startService } from "../support/service.ts";
 
 const executablePath = findBrowser();
-const DAY_MS = 86_400_000;
 
 let service: Service;
 let browser: Browser;
@@ -303,102 +302,6 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
   });
 });
 
-/** Layout shifts of the present document since it began. */
-const SHIFT = `(async () => {
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  const observer = new PerformanceObserver(() => {});
-  observer.observe({ type: "layout-shift", buffered: true });
-  return observer.takeRecords().reduce((sum, { value }) => sum + value, 0);
-})()`;
-
-const LONG_NAME =
-  "a customer whose name is as long as names of companies are, and a word of it, too: ".padEnd(100, "x");
-
-describe.skipIf(executablePath === undefined)("every page", () => {
-  let keyPath: string;
-  beforeAll(async () => {
-    const key = await newKey("Paws production <i>", {
-      customer: LONG_NAME,
-      note: "note ".repeat(100),
-      requestsPerMinute: 5,
-      expiresAt: new Date(Date.now() + 9 * DAY_MS).toISOString(),
-    });
-    keyPath = key.path;
-    for (let i = 0; i < 8; i++) await service.call(key.key, LIST);
-    await service.admin("POST", `/keys/${key.id}/rotate`, { graceSeconds: 3_600 });
-    await service.admin("PUT", `/keys/${key.id}/ban`, { seconds: 7_200, reason: "reason".repeat(20) });
-    await service.admin("PUT", "/orders?file=a.json", [
-      { id: 1, petId: 7, quantity: 2, status: "pending", complete: false, shipDate: "2026-11-24T09:30:00Z" },
-      { id: 2, petId: 9, status: "shipped" },
-    ]);
-    const { key: customer } = await newKey("customer");
-    await service.call(customer, `${LIST}/2`, { method: "DELETE" });
-  });
-
-  const PAGES: Record<string, string> = {
-    overview: "/console?range=30d",
-    keys: "/console/keys?sort=used&direction=desc",
-    key: "KEY",
-    "a form of a key": "KEY/limit",
-    "new key": "/console/keys/new",
-    customers: "/console/customers",
-    customer: `/console/customers/${encodeURIComponent(LONG_NAME)}`,
-    "a form of a customer": `/console/customers/${encodeURIComponent(LONG_NAME)}/merge`,
-    "links of a customer": `/console/customers/${encodeURIComponent(LONG_NAME)}/links`,
-    usage: "/console/usage?customer=&from=",
-    "usage by hour": "/console/usage?by=hour",
-    orders: "/console/orders",
-    order: "/console/orders/1",
-    "cancelled orders": "/console/orders/cancelled",
-    load: "/console/orders/load",
-    plans: "/console/plans",
-    plan: "/console/plans/pro/edit",
-    audit: "/console/audit",
-    alerts: "/console/alerts",
-  };
-
-  it.for(["desk", "phone"] as const)("fits a %s, without violations of axe", async (screen, { expect }) => {
-    const watched = await signInTo(browser, service, "/console", { screen });
-    const { page, problems, requested } = watched;
-    for (const [name, path] of Object.entries(PAGES)) {
-      await page.goto(new URL(path.replace("KEY", keyPath), service.url).href);
-      expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBe(SCREENS[screen].width);
-      expect(await page.evaluate<number>(SHIFT), name).toBeLessThan(0.05);
-      // A phone shows tables in another way. Its elements and colors are the same.
-      if (screen === "desk" || name === "keys") await expectNoViolations(watched, name, expect);
-    }
-    const hosts = new Set(requested.map((url) => new URL(url).host));
-    expect([[...hosts], problems]).toEqual([[new URL(service.url).host], []]);
-    await page.close();
-  });
-
-  it("keeps the head of a list in sight, and is one row of navigation on a phone", async ({ expect }) => {
-    for (let i = 0; i < 40; i++) await newKey(`listed ${i}`, { customer: "Listed" });
-    const desk = await signInTo(browser, service, "/console/keys?search=listed");
-    await desk.page.getByRole("link", { name: "listed 39" }).scrollIntoViewIfNeeded();
-    const head = await desk.page.getByRole("columnheader", { name: "Name" }).boundingBox();
-    const bar = await desk.page.getByRole("banner").boundingBox();
-    expect([bar?.y, head?.y]).toEqual([0, bar?.height]);
-    const phone = await signInTo(browser, service, "/console/keys?search=listed", { screen: "phone" });
-    expect((await phone.page.getByRole("banner").boundingBox())?.height).toBe(60);
-    const rows = await phone.page.getByRole("table", { name: "Keys" }).boundingBox();
-    expect(rows?.height).toBeLessThan(40 * 65);
-    await Promise.all([desk.page.close(), phone.page.close()]);
-  });
-
-  it("without a session or at a wrong address has no violations either", async ({ expect }) => {
-    const signedOut = await browser.open(new URL("/console/keys", service.url).href, "phone");
-    await expectNoViolations(signedOut, "sign-in", expect);
-    await signedOut.page.getByLabel("Admin token").fill("wrong");
-    expect(await submit(signedOut.page, signedOut.page.getByRole("button", { name: "Sign in" }))).toBe(401);
-    await expectNoViolations(signedOut, "wrong token", expect);
-    const signedIn = await signInTo(browser, service, "/console/nothing");
-    await expectNoViolations(signedIn, "not found", expect);
-    await submit(signedIn.page, signedIn.page.getByRole("button", { name: "Sign out" }));
-    await Promise.all([signedOut.page.close(), signedIn.page.close()]);
-  });
-});
-
 it.skipIf(executablePath === undefined)("after signing out, Back shows no data", async ({ expect }) => {
   const { path } = await newKey("shown before");
   const keeping = await openBrowser(executablePath ?? "", { keepsPages: true });
@@ -422,13 +325,3 @@ it.skipIf(executablePath === undefined)("after signing out, Back shows no data",
   ]);
   await keeping.close();
 });
-
-type Expect = (value: unknown, message: string) => { toEqual(expected: unknown): void };
-
-/** The other rules do not depend on the scheme. */
-async function expectNoViolations({ page }: WatchedPage, name: string, expect: Expect): Promise<void> {
-  await page.emulateMedia({ colorScheme: "light" });
-  expect(await axeViolations(page), `${name}, light`).toEqual([]);
-  await page.emulateMedia({ colorScheme: "dark" });
-  expect(await axeViolations(page, ["color-contrast"]), `${name}, dark`).toEqual([]);
-}
