@@ -1,6 +1,6 @@
 /** What is admitted, and when again. */
 import { admittedOf, judge, PROMISE, type Row } from "./row.ts";
-import { type Key, type Session, TooSlow, waitOf } from "./session.ts";
+import { type Key, NotAsked, type Session, TooSlow, waitOf } from "./session.ts";
 
 /** The second window of `longer`: the answers behind the border of the first. */
 async function inSecondWindow(session: Session, refusals: number) {
@@ -29,11 +29,12 @@ async function retriedAfter(session: Session, atMs: number): Promise<boolean> {
 export const COUNTING: readonly Row[] = [
   {
     id: "limit",
-    sentence: "One after another, as many requests are admitted as the limit says.",
+    sentence:
+      "One after another, as many requests are admitted as the limit says, and no more of one that goes on.",
     source: PROMISE,
     async ask(session) {
       await session.begin();
-      const answers = await session.use(session.key(), session.count + 1);
+      const answers = await session.use(session.key(), 2 * session.count);
       session.checkWindow();
       const { length } = admittedOf(answers);
       return judge(length === session.count, `${length} of ${session.count}, asked ${answers.length}`);
@@ -49,6 +50,20 @@ export const COUNTING: readonly Row[] = [
       session.checkWindow();
       const { length } = admittedOf(answers);
       return judge(length <= session.count, `${length} of ${session.count}, asked ${answers.length}`);
+    },
+  },
+  {
+    id: "head",
+    sentence: "A HEAD counts as a GET does.",
+    source: PROMISE,
+    async ask(session) {
+      const key = session.key();
+      await session.begin();
+      const { status, isAdmitted } = await session.askBy("HEAD", key);
+      if (!isAdmitted) throw new NotAsked(`it is a ${status}`);
+      const { length } = admittedOf(await session.use(key, session.count));
+      session.checkWindow();
+      return judge(length < session.count, `after a HEAD: ${length} of ${session.count}`);
     },
   },
   {
@@ -190,7 +205,8 @@ export const COUNTING: readonly Row[] = [
       const { refused, admitted, left, seen } = await inSecondWindow(session, 0);
       if (admitted > left) return { verdict: "not asked", seen };
       const wait = waitOf(refused);
-      return judge(wait * 1000 > session.windowMs, `Retry-After: ${wait}`);
+      const most = session.settings.longer?.seconds ?? 0;
+      return judge(wait * 1000 > session.windowMs && wait <= most, `Retry-After: ${wait}`);
     },
   },
   {

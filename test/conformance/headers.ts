@@ -6,12 +6,15 @@ import { NotAsked, type Outcome, type Session, TooSlow, waitOf } from "./session
 const WAIT_TOLERANCE_MS = 1_500;
 const YEAR_MS = 365 * 86_400_000;
 
-/** A row about a refused answer. */
+/** A row about a refused answer in the middle of a window. */
 const ofRefusal = (row: Omit<Row, "ask">, ask: (refused: Answer, session: Session) => Outcome): Row => ({
   ...row,
   async ask(session) {
+    const key = session.key();
     await session.begin();
-    const { refused } = await session.exhaust(session.key());
+    await session.ask(key);
+    await session.until(session.windowMs / 2);
+    const { refused } = await session.exhaust(key);
     return ask(refused, session);
   },
 });
@@ -167,13 +170,18 @@ export const HEADERS: readonly Row[] = [
   },
   {
     id: "reset",
-    sentence: "The reset that an admitted answer shows is within its window, and the limit is whole then.",
+    sentence:
+      "The reset of an admitted answer is within its window: the limit is whole then, and not before.",
     source: `${TRIPLE}; ${DRAFT}, 4.1`,
     profiles: EITHER,
+    keys: 2,
     async ask(session) {
-      const key = session.key();
+      const [key, hasty] = [session.key(), session.key()];
       await session.begin();
       const [first] = shownOf(session, await session.ask(key));
+      await session.ask(hasty);
+      await session.until(session.windowMs / 2);
+      await session.ask(hasty);
       const answer = await session.ask(key);
       const shown = shownOf(session, answer);
       const waits = shown.map(({ resetAtMs }) => resetAtMs - answer.readAtMs);
@@ -182,6 +190,14 @@ export const HEADERS: readonly Row[] = [
       const earliest = answer.sentAtMs - answer.readAtMs - WAIT_TOLERANCE_MS;
       if (waits.some((wait) => wait < earliest || wait > session.windowMs + WAIT_TOLERANCE_MS))
         return judge(false, seen);
+      const earlyMs = Math.min(...waits) - WAIT_TOLERANCE_MS;
+      if (earlyMs > 0) {
+        await session.untilAfter(answer, earlyMs);
+        const early = await session.ask(hasty);
+        const [before] = shownOf(session, early);
+        if (early.readAtMs > answer.sentAtMs + earlyMs + 1_000) throw new TooSlow();
+        if (before?.remaining === first?.remaining) return judge(false, `${seen}, and it is whole before`);
+      }
       await session.untilAfter(answer, Math.max(...waits) + 100);
       const [later] = shownOf(session, await session.ask(key));
       return judge(later?.remaining === first?.remaining, `${seen}, then ${later?.remaining} left`);

@@ -1,4 +1,7 @@
-/** A limiter with one fault, which is the id of the row that has to see it; and its world, whose clock does not wait. */
+/**
+ * A limiter with one fault, which is the id of the row that has to see it, or one of OTHER_FAULTS; and its world,
+ * whose clock does not wait.
+ */
 import type { Sent } from "./answer.ts";
 import type { World } from "./session.ts";
 import { type Settings, settingsOf } from "./settings.ts";
@@ -9,6 +12,13 @@ const SECONDS = 8;
 const LONGER_SECONDS = 80;
 const WINDOW_MS = SECONDS * 1000;
 const PATHS = ["/ok", "/costly", "/private", "/longer"];
+
+/** Further faults, and the rows that have to see them. */
+export const OTHER_FAULTS = {
+  "the reset moves with each request": ["reset", "waits-agree"],
+  "who goes on is admitted": ["limit", "at-once"],
+  "the longer wait is a time": ["longer-wait"],
+};
 
 type Window = { start: number; count: number; refused: number; refusedInTheMiddle: number };
 type Client = {
@@ -85,7 +95,8 @@ export class PlantedLimiter implements World {
     if (path === "/costly") return this.#costly(client);
     const { count } = client.used.short;
     if (this.#is("at-once")) await undefined;
-    const isAdmitted = this.#decide(key, client, windows, count);
+    const isFree = this.#is("head") && method === "HEAD";
+    const isAdmitted = isFree || this.#decide(key, client, windows, count);
     if (this.#is("remaining-at-once")) await undefined;
     const headers = this.#headersOf(client, windows, isAdmitted);
     const isBanned = this.#nowMs < client.bannedUntil;
@@ -93,7 +104,8 @@ export class PlantedLimiter implements World {
       if (this.#is("headers-429")) drop(headers);
       if (this.#is("waits-agree")) headers["X-RateLimit-Reset"] = seconds(this.#nowMs + 40_000);
       const endMs = isBanned && !this.#is("ban") ? client.bannedUntil : this.#endOf(client, windows);
-      const wait = Math.ceil((endMs - this.#nowMs) / 1000);
+      const isTime = this.#is("the longer wait is a time") && endMs - this.#nowMs > WINDOW_MS;
+      const wait = Math.ceil((isTime ? endMs : endMs - this.#nowMs) / 1000);
       const isZero = this.#is("last-second") && wait === 1;
       if (!this.#is("retry-after")) headers["Retry-After"] = String(isZero ? 0 : wait);
       if (this.#is("not-stored")) headers["Cache-Control"] = "public, max-age=60";
@@ -145,7 +157,9 @@ export class PlantedLimiter implements World {
     const { short, long } = client.used;
     const [sinceMs, intoMs] = [this.#nowMs - client.lastMs, this.#nowMs - short.start];
     const limit = client.limit - (client.limit === COUNT && this.#is("limit") ? 1 : 0);
-    const isOpen = this.#is("early") && short.refused > 0 && intoMs > WINDOW_MS - 2_000;
+    const isOpen =
+      (this.#is("early") && short.refused > 0 && intoMs > WINDOW_MS - 2_000) ||
+      (this.#is("who goes on is admitted") && short.refused >= 3);
     const reasons = [
       count >= limit && !isOpen,
       windows.includes("long") && long.count >= LONGER && !this.#is("longer"),
@@ -181,7 +195,8 @@ export class PlantedLimiter implements World {
     const left = Math.max(0, client.limit - client.used.short.count) + (isAdmitted ? off : 0);
     const endMs = Math.max(this.#endOf(client, windows), isAdmitted ? 0 : client.bannedUntil);
     const wrongMs = this.#is("reset") && isAdmitted ? WINDOW_MS : 0;
-    const resetMs = endMs + wrongMs;
+    const isMoving = this.#is("the reset moves with each request");
+    const resetMs = isMoving ? this.#nowMs + WINDOW_MS : endMs + wrongMs;
     const wait = Math.ceil((resetMs - this.#nowMs) / 1000);
     const name = this.#is("draft") ? "short" : '"short"';
     return {

@@ -1,6 +1,6 @@
 /** Each row of `npm run conformance` sees its own fault, and nothing else. */
 import { describe, it } from "vitest";
-import { PlantedLimiter } from "../../conformance/planted.ts";
+import { OTHER_FAULTS, PlantedLimiter } from "../../conformance/planted.ts";
 import { askAll, ROWS } from "../../conformance/suite.ts";
 
 const settings = PlantedLimiter.settings(["triple", "draft"]);
@@ -38,6 +38,10 @@ describe("a planted fault turns exactly its row red", () => {
   it.for(ROWS.map(({ id }) => id))("%s", async (id, { expect }) => {
     expect(await idsOf("FAIL", () => new PlantedLimiter(id))).toEqual([id]);
   });
+});
+
+it.for(Object.entries(OTHER_FAULTS))("%s: %s", async ([fault, rows], { expect }) => {
+  expect(await idsOf("FAIL", () => new PlantedLimiter(fault))).toEqual(expect.arrayContaining(rows));
 });
 
 it("a limiter that never refuses fails", async ({ expect }) => {
