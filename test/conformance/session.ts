@@ -90,6 +90,11 @@ export class Session {
     if (this.#world.now() > this.#startedAtMs - AFTER_BORDER_MS + this.windowMs) throw new TooSlow();
   }
 
+  /** What a limit that comes back bit by bit has given back since this request was sent. */
+  backSince({ sentAtMs }: Answer): number {
+    return Math.floor(((this.#world.now() - sentAtMs) * this.count) / this.windowMs);
+  }
+
   run(command: string | undefined, key?: Key, env: Readonly<Record<string, string>> = {}): Promise<string> {
     return this.#world.run(command ?? "", { ...(key && { KEY: key.key, ID: key.id }), ...env });
   }
