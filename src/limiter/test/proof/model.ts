@@ -128,7 +128,7 @@ export function ask(
 }
 
 /** What a request costs in a window: nothing, unless its unit is named, and one request, unless it is. */
-function costOf({ cost = 1 }: Pick<LimiterCall, "cost">, { unit }: Window): number {
+export function costOf({ cost = 1 }: Pick<LimiterCall, "cost">, { unit }: Window): number {
   if (typeof cost === "number") return unit === "requests" ? cost : 0;
   return cost[unit] ?? (unit === "requests" ? 1 : 0);
 }

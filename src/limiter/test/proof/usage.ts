@@ -127,6 +127,7 @@ const idOf = ({ percent, startMs, limit }: Share) => `${percent} % of ${limit} a
 
 /** A receiver that keeps the newest figures: they never go down, and are never more than was decided. */
 export function hear(usage: Usage, { hours, bans, thresholds }: Report): Usage {
+  if (hours.length + bans.length + thresholds.length === 0) throw new Difference("an empty report");
   for (const hour of hours) {
     const decided = usage.hours.filter(({ startMs }) => startMs === hour.startMs);
     expect("reported hour", figuresOf([hour]), figuresOf(decided));
@@ -159,10 +160,12 @@ function heardOf(all: readonly News[], ids: readonly string[], isKnown: boolean)
 }
 
 /** When a ban or a share must be reported, or undefined if none waits. */
-export function newsDueAtMs({ bans, shares, failures, failedAtMs }: Usage): number | undefined {
-  const minutes = RETRY_MINUTES[Math.min(failures, 5)] ?? 0;
-  return [...bans, ...shares].some(isWaiting) ? failedAtMs + minutes * 60_000 : undefined;
+export function newsDueAtMs(usage: Usage): number | undefined {
+  return [...usage.bans, ...usage.shares].some(isWaiting) ? retryAtMs(usage) : undefined;
 }
+
+const retryAtMs = ({ failures, failedAtMs }: Usage) =>
+  failedAtMs + (RETRY_MINUTES[Math.min(failures, 5)] ?? 0) * 60_000;
 
 type Growth = { readonly decided: number; readonly told: number };
 
@@ -189,6 +192,17 @@ export function checkNeed(usage: Usage, now: number): void {
   });
   const isNeeded = isGrown || [...usage.bans, ...usage.shares].some(isWaiting) || !usage.isKnown;
   expect("a report that is not needed", isNeeded, true);
+  expect("a report before its time", now < retryAtMs(usage), false);
+}
+
+/** Keys report what nobody waits for in minutes of their own. This is that of the machine's key. */
+const OWN_MINUTE = 59;
+
+export function checkAlarm(usage: Usage, alarmAtMs: number, now: number): void {
+  const isLost = usage.alarmAtMs !== null && usage.alarmAtMs <= now;
+  const hasNews = [...usage.bans, ...usage.shares].some(isWaiting);
+  if (!usage.isKnown || hasNews || isLost || isAllHeard(usage)) return;
+  expect("the minute of an hourly report", Math.floor((alarmAtMs % HOUR_MS) / 60_000), OWN_MINUTE);
 }
 
 /** A crash can lose refusals that were not reported, and no admitted request. It can add what was reserved. */
@@ -209,6 +223,18 @@ export function crashed(usage: Usage, outbox: Outbox | undefined, mayAdd: number
   });
   const { count: failures = 0, lastAtMs: failedAtMs = 0 } = outbox?.failures ?? {};
   return { ...usage, hours, failures, failedAtMs, isKnown: false };
+}
+
+/** Whether a report or its news came in between. */
+export function hasTold(before: Usage | null, after: Usage | null): boolean {
+  return (["heard", "failures", "bans", "shares"] as const).some((name) => before?.[name] !== after?.[name]);
+}
+
+/** Whether the row has all admitted requests of the newest hour. */
+export function coversHour(usage: Usage | null, outbox: Outbox): boolean {
+  const [hour, stored] = [usage?.hours.at(-1), outbox.hours.at(-1)];
+  if (hour === undefined) return true;
+  return stored?.startMs === hour.startMs && stored.admitted >= hour.admitted;
 }
 
 /** The minutes of the refusals that the newest hour has. */

@@ -1,7 +1,17 @@
 /** The real answer beside that of the model, and whether its headers come true. */
-import { type Costs, headersOf, type LimiterCall, type Verdict } from "../../index.ts";
+import { isScarcer } from "../../core/headers.ts";
+import type { Row } from "../../core/state.ts";
+import {
+  type Costs,
+  headersOf,
+  type Inspection,
+  type LimiterCall,
+  type Policy,
+  type Verdict,
+} from "../../index.ts";
 import { expect } from "./difference.ts";
 import * as model from "./model.ts";
+import * as usage from "./usage.ts";
 
 const MOST_MS = 2_147_483_000;
 
@@ -13,6 +23,7 @@ export function compare(verdict: Verdict | undefined, said: model.Said, now: num
   }));
   expect("quota", views, said.quota);
   expect("headers", headersOf(verdict), model.headersOf(said, now));
+  expect("scarcer than itself", isScarcer(verdict, verdict), false);
   if (verdict.kind === "limited") expect("strikes", verdict.strikes?.count ?? null, said.strikes);
   if (verdict.kind === "banned")
     expect("ban", [verdict.ban.id, verdict.ban.endsAtMs], [said.ban?.id, said.ban?.endsAtMs]);
@@ -20,6 +31,27 @@ export function compare(verdict: Verdict | undefined, said: model.Said, now: num
 }
 
 type Cost = NonNullable<LimiterCall["cost"]>;
+
+export function compareInspection(
+  seen: Inspection | null,
+  present: model.Model,
+  policy: Policy,
+  now: number,
+): void {
+  const views = model.viewsOf(present, policy, now);
+  const isPardoned = present.lastBan && present.lastBan.id === policy.pardonedBan;
+  const strikes = isPardoned ? 0 : model.strikesOf(present, now).length;
+  const times = [...present.windows.map(({ startMs }) => startMs), ...usage.refusedAtMs(present.usage)];
+  const lastRequestMs = times.length > 0 ? Math.max(...times) : null;
+  expect(
+    "inspected windows",
+    seen?.quota.map(({ used }) => used),
+    views.map(({ used }) => used),
+  );
+  expect("inspected ban", seen?.ban?.endsAtMs, model.banOf(present, policy, now)?.endsAtMs);
+  expect("inspected strikes", seen?.strikes, strikes);
+  expect("last request", seen?.lastRequestMs, lastRequestMs);
+}
 
 /** What remains is admitted and not more; a refused request is admitted at `Retry-After` and not a second before. */
 export function comesTrue(
@@ -48,4 +80,27 @@ export function comesTrue(
   const costs: Costs<string> = typeof cost === "number" ? { requests: cost } : { requests: 1, ...cost };
   const isPossible = quota.every(({ unit, limit }) => (costs[unit] ?? 0) <= limit) && waitMs < MOST_MS;
   if (isPossible) expect("at Retry-After", kindAt(nowMs + waitMs, cost), "admitted");
+}
+
+/**
+ * Whether the row counted a single admitted request before it came, and there is nothing else to store. One that
+ * costs more than a block stores the exact count.
+ */
+export function isCovered(
+  row: Row | undefined,
+  before: model.Model,
+  after: model.Model,
+  [said, ...others]: readonly model.Said[],
+  call: LimiterCall = {},
+): boolean {
+  if (row === undefined || said?.kind !== "admitted" || others.length > 0) return false;
+  if (after.open.length + row.reserves.length > 0 || usage.hasTold(before.usage, after.usage)) return false;
+  if (!usage.coversHour(after.usage, row.outbox)) return false;
+  return after.windows.every((window) => {
+    const isCounted = said.quota.some((view) => model.isSame(view, window));
+    const block = isCounted ? Math.floor(window.mayLose) : 0;
+    const stored = row.counts.find((count) => model.isSame(count, window))?.used ?? -1;
+    const isBlock = !isCounted || model.costOf(call, window) <= block;
+    return isBlock && stored >= window.used && stored <= window.used + block;
+  });
 }

@@ -6,6 +6,7 @@ import { NEW } from "./model.ts";
 import { textOf } from "./text.ts";
 import { TURNS } from "./turns.ts";
 import { UNUSED, type Usage } from "./usage.ts";
+import { refuseWrongCalls, refuseWrongRules } from "./wrong.ts";
 
 const DAY_MS = 86_400_000;
 const START = Date.UTC(2026, 0, 1);
@@ -89,7 +90,7 @@ const WINDOWS: Scope = {
     "0.5 s back": back(500),
     "a crash": crash,
     "a write that fails": failingWrite(1),
-    "wrong calls": (machine) => machine.refuseWrongCalls(),
+    "wrong calls": refuseWrongCalls,
     "the first limits": change({ limits: [a, b] }),
     "other limits": change({ limits: [limit("b", 2, 2), limit("c", 5, 4)] }),
   },
@@ -136,14 +137,16 @@ const BANS: Scope = {
     "a window of 8 s; a ban after two strikes or one, of 5 or 20 s; pardons; blocks of the code and of the policy; a clock that is set back; crashes; failed writes",
   startMs: START,
   policy: { limits: [limit("a", 1, 8)], bans: { strikes: 2, firstSeconds: 5 } },
-  depth: [5, 10],
+  depth: [5, 9],
   periodMs: 8_000,
   farMs: 2 * DAY_MS,
   events: {
     "a request": ask(1),
     "2 seconds": pass(2_000),
     "1.5 seconds": pass(1_500),
-    "7.9 seconds": pass(7_900),
+    // The last second of a window is no strike.
+    "7 seconds": pass(7_000),
+    "7.001 seconds": pass(7_001),
     "a day": pass(DAY_MS),
     "1.5 s back": back(1_500),
     "a pardon": (machine) => machine.pardon(),
@@ -273,7 +276,10 @@ const USAGE_AHEAD: Scope = {
   usage: UNUSED,
   events: {
     "a request": ask(1),
-    "one of cost 9, and a report that fails": told("fails", [9]),
+    "one of cost 9, a report that fails, and one more": async (machine) => {
+      await told("fails", [9])(machine);
+      await machine.ask({});
+    },
     "three in one call, and a report whose answer is lost": told("hears, and its answer is lost", [1, 90, 1]),
     "eight in one call": ask(1, 1, 1, 1, 1, 1, 1, 1),
     "a reserve": reserve(20),
@@ -324,7 +330,7 @@ const withSecrets: Policy = {
 const SECRETS: Scope = {
   name: "secrets",
   scope:
-    "an old secret that ends, a new one, a wrong one and none; a refused key; no key; a limit of 0; crashes",
+    "an old secret that ends, a new one, a wrong one and none; a refused key; no key; a limit of 0; wrong rules; crashes",
   startMs: START,
   policy: { ...withSecrets, limits: [limit("a", 2, 1)] },
   depth: [6, 20],
@@ -339,6 +345,7 @@ const SECRETS: Scope = {
     "a crash": crash,
     "a limit of 0": change(withSecrets),
     "a refused key": change({ ...withSecrets, refused: "revoked" }),
+    "wrong rules": refuseWrongRules,
     "no key": change(null),
   },
 };
@@ -355,7 +362,7 @@ const DEFAULT_BANS: Scope = {
   scope: "a day with the default rule: 20 strikes, bans of 5 minutes to a day; pardons; crashes",
   startMs: START,
   policy: { limits: [perDay(1)], bans: {} },
-  depth: [4, 10],
+  depth: [5, 10],
   periodMs: DAY_MS,
   farMs: 3 * DAY_MS,
   events: {
