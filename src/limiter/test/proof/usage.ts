@@ -210,7 +210,8 @@ export function crashed(usage: Usage, outbox: Outbox | undefined, mayAdd: number
   const hours = usage.hours.flatMap((hour) => {
     const row = outbox?.hours.find(({ startMs }) => startMs === hour.startMs);
     const told = usage.heard.find(({ startMs }) => startMs === hour.startMs);
-    if (row === undefined && hour !== usage.hours.at(-1)) return [hour];
+    const isHeard = String(figuresOf([hour])) === String(figuresOf(told ? [told] : []));
+    if (row === undefined && hour !== usage.hours.at(-1) && isHeard) return [hour];
     if (row === undefined && hour.admitted === 0 && told === undefined) return [];
     if (row === undefined) throw new Difference("a crash has lost an hour");
     const added = row.admitted - hour.admitted;
