@@ -335,6 +335,35 @@ WHEN NOT EXISTS (SELECT 1 FROM `api_keys` WHERE `customer_id` = OLD.`customer_id
 END;
 --> statement-breakpoint
 
+-- An alert is of a key, or of a customer and no key.
+CREATE TABLE `new_alerts` (
+	-- The receiver's `webhook-id`. An event that can be found twice, such as a day's usage, keeps its id.
+	`id` text PRIMARY KEY NOT NULL,
+	`type` text NOT NULL CHECK (`type` IN ('ban.started', 'ban.set', 'ban.lifted', 'key.usage', 'key.expiring', 'owner.link', 'customer.usage')),
+	`key_id` text,
+	`at` integer NOT NULL,
+	`text` text NOT NULL,
+	`data` text NOT NULL,
+	`attempts` integer DEFAULT 0 NOT NULL,
+	-- NULL: the alert was delivered or given up.
+	`next_attempt_at` integer,
+	`delivered_at` integer,
+	`last_error` text
+) STRICT;
+--> statement-breakpoint
+INSERT INTO `new_alerts` SELECT * FROM `alerts`;
+--> statement-breakpoint
+DROP TABLE `alerts`;
+--> statement-breakpoint
+ALTER TABLE `new_alerts` RENAME TO `alerts`;
+--> statement-breakpoint
+-- The alerts that are due.
+CREATE INDEX `alerts_by_next_attempt` ON `alerts` (`next_attempt_at`) WHERE "alerts"."next_attempt_at" is not null;
+--> statement-breakpoint
+-- All alerts, newest first, and retention.
+CREATE INDEX `alerts_by_time` ON `alerts` (`at`,`id`);
+--> statement-breakpoint
+
 -- Orders, loads, audit.
 
 -- What one request, one shipment or one load has changed: their entries have the same text.

@@ -103,8 +103,10 @@ type Window = {
   readonly remaining: number;
   readonly waitSeconds: number;
   readonly endsAtMs: number;
+  readonly lengthMs: number;
 };
-type Windows = { readonly minute: Window; readonly day: Window };
+/** Those of the key, and those of its customer, if it has a limit. The shorter ones come first. */
+type Windows = { readonly minute: Window; readonly day: Window; readonly others: readonly Window[] };
 
 /** The figures are true at one moment between the sending and the reading. */
 function problemsWithFigures(exchange: Exchange): string[] {
@@ -139,26 +141,39 @@ function* problemsAt(exchange: Exchange, nowMs: number): Generator<string> {
   }
   if (decision === "no") yield "RateLimit without a decision on a key";
   const bannedUntilMs = status === 429 ? banOf(exchange, windows) : undefined;
-  const { minute, day } = windows;
+  const { minute, day, others } = windows;
   const resetMs = Number(headers.get("X-RateLimit-Reset")) * 1000;
-  for (const { waitSeconds, endsAtMs } of [minute, day]) {
+  for (const { waitSeconds, endsAtMs } of [minute, day, ...others]) {
     const expected = secondsUntil(bannedUntilMs === undefined ? endsAtMs : resetMs, nowMs);
     if (waitSeconds !== expected) yield `a wait of ${waitSeconds} in RateLimit instead of ${expected}`;
   }
   const expected = shownBy(windows, status, bannedUntilMs);
   if (!expected.includes(shown)) yield `X-RateLimit ${shown} instead of ${expected.join(" or ")}`;
   if (status !== 429) return;
-  if (minute.remaining > 0 && day.remaining > 0) yield "a 429 with requests left";
+  if ([minute, day, ...others].every(({ remaining }) => remaining > 0)) yield "a 429 with requests left";
   if (wait !== Math.min(2_147_483, secondsUntil(resetMs, nowMs)))
     yield `Retry-After ${wait} is not the wait until X-RateLimit-Reset`;
 }
 
 /** What the X-RateLimit headers can be. */
-function shownBy({ minute, day }: Windows, status: number, bannedUntilMs: number | undefined): string[] {
-  const triple = ({ limit, remaining, endsAtMs }: Omit<Window, "waitSeconds">) =>
+function shownBy(
+  { minute, day, others }: Windows,
+  status: number,
+  bannedUntilMs: number | undefined,
+): string[] {
+  const triple = ({ limit, remaining, endsAtMs }: Pick<Window, "limit" | "remaining" | "endsAtMs">) =>
     `${limit} ${remaining} ${endsAtMs / 1000}`;
-  if (status !== 429) return [triple(minute.remaining < day.remaining ? minute : day)];
-  if (bannedUntilMs === undefined) return [triple(day.remaining === 0 ? day : minute)];
+  if (status !== 429) {
+    const windows = [minute, day, ...others];
+    const least = Math.min(...windows.map(({ remaining }) => remaining));
+    const nearest = windows.filter(({ remaining }) => remaining === least);
+    return [triple(nearest.reduce((a, b) => (b.lengthMs > a.lengthMs ? b : a)))];
+  }
+  if (bannedUntilMs === undefined) {
+    // What the key refuses, its customer is not asked for.
+    const refuses = [day, minute, ...others.toReversed()].find(({ remaining }) => remaining === 0);
+    return [triple(refuses ?? minute)];
+  }
   // During a ban RateLimit shows 0 for both windows: it does not say whether a window is used up for longer.
   const longer = [minute, day].filter(({ endsAtMs }) => endsAtMs >= bannedUntilMs);
   return [{ ...minute, endsAtMs: bannedUntilMs }, ...longer].map(triple);
@@ -183,23 +198,23 @@ function decisionOn(exchange: Exchange): "yes" | "no" | "maybe" {
   return status >= 500 ? "maybe" : "yes";
 }
 
+const LENGTHS = { minute: MINUTE_MS, day: DAY_MS, "customer-minute": MINUTE_MS, "customer-day": DAY_MS };
+
 /** Undefined without both of RateLimit-Policy and RateLimit. */
 function windowsOf(headers: Headers, nowMs: number): Windows | undefined {
-  const numbers = (name: string, shape: RegExp) =>
-    shape
-      .exec(headers.get(name) ?? "")
-      ?.slice(1)
-      .map(Number);
-  const limits = numbers("RateLimit-Policy", /^"minute";q=(\d+);w=60, "day";q=(\d+);w=86400$/);
-  const left = numbers("RateLimit", /^"minute";r=(\d+);t=(\d+), "day";r=(\d+);t=(\d+)$/);
-  if (!limits || !left) return undefined;
-  const window = (at: 0 | 1, lengthMs: number): Window => ({
-    limit: limits[at] ?? 0,
-    remaining: left[2 * at] ?? 0,
-    waitSeconds: left[2 * at + 1] ?? 0,
-    endsAtMs: endOf(lengthMs, nowMs),
+  const items = (name: string) => (headers.get(name) ?? "").split(", ");
+  const [policies, left] = [items("RateLimit-Policy"), items("RateLimit")];
+  const [minute, day, ...others] = Object.entries(LENGTHS).flatMap(([name, lengthMs]) => {
+    const policy = new RegExp(`^"${name}";q=(\\d+);w=${lengthMs / 1000}$`);
+    const [, limit] = policies.map((each) => policy.exec(each)).find(Boolean) ?? [];
+    const item = new RegExp(`^"${name}";r=(\\d+);t=(\\d+)$`);
+    const [, remaining, wait] = left.map((each) => item.exec(each)).find(Boolean) ?? [];
+    if (limit === undefined || remaining === undefined) return [];
+    const [endsAtMs, waitSeconds] = [endOf(lengthMs, nowMs), Number(wait)];
+    return [{ limit: Number(limit), remaining: Number(remaining), waitSeconds, endsAtMs, lengthMs }];
   });
-  return { minute: window(0, MINUTE_MS), day: window(1, DAY_MS) };
+  const isAll = policies.length === left.length && left.length === 2 + others.length;
+  return minute && day && isAll ? { minute, day, others } : undefined;
 }
 
 export function endOf(lengthMs: number, nowMs: number): number {

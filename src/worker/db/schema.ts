@@ -94,7 +94,7 @@ export const bans = sqliteTable("bans", {
 export const alerts = sqliteTable("alerts", {
   id: text().primaryKey(),
   type: text({ enum: STORED_ALERT_TYPES }).notNull(),
-  keyId: text("key_id").notNull(),
+  keyId: text("key_id"),
   at: integer().notNull(),
   text: text().notNull(),
   data: text().notNull(),

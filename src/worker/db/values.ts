@@ -30,6 +30,7 @@ export const STORED_ALERT_TYPES = [
   "key.usage",
   "key.expiring",
   "owner.link",
+  "customer.usage",
 ] as const;
 
 export const ALERT_STATES = ["pending", "failing", "delivered", "failed"] as const;

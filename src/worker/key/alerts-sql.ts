@@ -4,6 +4,7 @@ import { CUSTOMER_JSON } from "../db/customers-sql.ts";
 import { type Conditional, rfc3339Sql } from "../db/database.ts";
 import type { STORED_ALERT_TYPES } from "../db/values.ts";
 import { DAY_SECONDS } from "../text/time.ts";
+import { isCustomerId } from "./key.ts";
 
 /** The most alerts of one statement. The next hour stores the others. */
 const MAX_EXPIRING_KEYS = 1_000;
@@ -15,18 +16,25 @@ export type NewAlert = {
   readonly type: (typeof STORED_ALERT_TYPES)[number];
   /** Unix seconds. */
   readonly at: number;
-  /** The sentence after the key's name. */
+  /** The sentence after the name of the key or customer. */
   readonly says: string;
-  /** Further members beside the key's id, name and customer. */
+  /** Further members beside the key's id and name, and the customer. */
   readonly data: Readonly<Record<string, string | number | null>>;
 };
 
-/** Stores an alert once. */
-export function insertAlert(keyId: string, alert: NewAlert): Conditional {
+/** Stores an alert of a key or a customer once. */
+export function insertAlert(keyOrCustomer: string, alert: NewAlert): Conditional {
   const { id, type, at, says, data } = alert;
   const values = { id: sql`${id}`, says: sql`${says}`, data: sql`${JSON.stringify(data)}` };
-  const head = insertOf(type, at, values);
-  return { head, where: sql`k.id = ${keyId}`, tail: sql`on conflict (id) do nothing` };
+  const tail = sql`on conflict (id) do nothing`;
+  if (!isCustomerId(keyOrCustomer))
+    return { head: insertOf(type, at, values), where: sql`k.id = ${keyOrCustomer}`, tail };
+  const head = sql`
+    insert into alerts (id, type, at, text, data, next_attempt_at)
+    select ${values.id}, ${type}, ${at}, 'Customer ' || c.name || ' ' || ${values.says},
+      json_set(${values.data}, '$.customer', json(${CUSTOMER_JSON})), ${at}
+    from customers c`;
+  return { head, where: sql`c.id = ${keyOrCustomer}`, tail };
 }
 
 /** Stores an alert for each active key that expires within 7 days, once for each expiry. */

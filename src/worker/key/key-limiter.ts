@@ -36,6 +36,8 @@ import {
 /** The beginning of the names of rows beside the package's own row. */
 const UNREPORTED = "unreported:";
 
+const ALERTS_OF_CUSTOMERS = { window: CUSTOMER_WINDOWS.day, percents: [80, 100] };
+
 /** A report that hangs is noted before the package gives it up, after 30 seconds. */
 const REPORT_DEADLINE_MS = 20_000;
 
@@ -70,12 +72,13 @@ export abstract class KeyLimiterBase extends RateLimiter<Env> {
 
   override async report(report: Report): Promise<void> {
     const { key, hours, bans, thresholds } = report;
+    const isOfKey = !isCustomerId(key);
     // The use of a customer is that of its keys.
-    if (isCustomerId(key)) return;
+    const stored = isOfKey ? report : { ...report, hours: [] };
     try {
       const events = [...bans.map(banStarted), ...thresholds.map((reached) => usageReached(key, reached))];
       const alerts = events.flatMap((event) => alertStatements(this.env, key, event));
-      await withDeadline(writeReport(openDatabase(this.env.DB), report, alerts), REPORT_DEADLINE_MS);
+      await withDeadline(writeReport(openDatabase(this.env.DB), stored, alerts), REPORT_DEADLINE_MS);
       if (alerts.length > 0) this.alertsStored();
       for (const { id, strikes } of bans) logEvent("ban_started", { keyId: key, ban: id, strikes });
       for (const { percent, window } of thresholds)
@@ -83,7 +86,7 @@ export abstract class KeyLimiterBase extends RateLimiter<Env> {
     } catch (thrown) {
       logError("usage_report_failed", thrown, { keyId: key, hours: hours.length });
       const sinceMs = hours[0]?.startMs ?? Date.now();
-      this.ctx.waitUntil(noteUnreported(this.env, { id: key, sinceMs }));
+      if (isOfKey) this.ctx.waitUntil(noteUnreported(this.env, { id: key, sinceMs }));
       throw thrown;
     }
   }
@@ -153,7 +156,7 @@ function policyOfCustomer(row: CustomerPolicyRow | undefined): Policy | null {
     ...(minute === null ? [] : [{ ...perMinute(minute), name: CUSTOMER_WINDOWS.minute }]),
     ...(day === null ? [] : [{ ...perDay(day), name: CUSTOMER_WINDOWS.day }]),
   ];
-  return limits.length === 0 ? null : { limits };
+  return limits.length === 0 ? null : { limits, thresholds: ALERTS_OF_CUSTOMERS };
 }
 
 /** A revoked key may have no limits left, and a policy must have limits. */

@@ -2,6 +2,7 @@
 import type * as v from "valibot";
 import { banCalls } from "../admin/bans/calls.ts";
 import type { ListedBan } from "../admin/bans/schema.ts";
+import { inspectCustomer } from "../admin/customers/inspect.ts";
 import { checked } from "../admin/http/request-validation.ts";
 import { keyCalls } from "../admin/keys/calls.ts";
 import { rotateKey } from "../admin/keys/change/secrets.ts";
@@ -25,6 +26,7 @@ import {
   Submit,
   Time,
 } from "../console/kit/ui.tsx";
+import { WindowGauges } from "../console/kit/windows.tsx";
 import { isKeyId, isUsable } from "../key/key.ts";
 import { invalidRequest, notFound } from "../platform/errors.ts";
 import { settingsOf } from "../platform/settings.ts";
@@ -58,9 +60,12 @@ export async function showKeys(c: ConsoleContext) {
   const used = new Map(today.rows.map((row) => [row.keyId, row.admitted]));
   const ownBans = bans.filter(({ keyId }) => keys.some(({ id }) => id === keyId));
   const equalBans = [...Map.groupBy(ownBans, ({ keyId, cause }) => `${keyId} ${cause}`).values()];
-  const shown: readonly Shown[] = await Promise.all(
-    keys.map((key, i) => (i < KEYS_IN_FULL ? findKey(c.env, key.id, customer) : key)),
-  );
+  const [{ live }, ...shown] = await Promise.all([
+    inspectCustomer(c.env, customer),
+    ...keys.map<Shown | Promise<Shown>>((key, i) =>
+      i < KEYS_IN_FULL ? findKey(c.env, key.id, customer) : key,
+    ),
+  ]);
   return ownerPage(
     c,
     customerName,
@@ -79,6 +84,11 @@ export async function showKeys(c: ConsoleContext) {
         The link stays in the history of this browser, also when you have closed the page: on a computer that
         others use, delete it there.
       </p>
+      {live !== null && (
+        <section class="tiles" aria-label="Limit of all keys">
+          <WindowGauges of={live} whose=", all your keys" />
+        </section>
+      )}
       {shown.length === 0 && <p>You have no key at the moment.</p>}
       {shown.map((key) => (
         <KeyPart of={key} usedToday={used.get(key.id) ?? 0} />

@@ -102,7 +102,7 @@ async function watchedKey(options: Parameters<typeof createKey>[0] = {}): Promis
 }
 
 /** The object's bindings are those of the tests, which have no webhook. */
-async function watch({ id }: TestKey): Promise<void> {
+async function watch({ id }: Pick<TestKey, "id">): Promise<void> {
   await runInDurableObject(limiterOf(id), (instance) => {
     Object.assign(instance, { env: { ...env, ...WEBHOOK } });
   });
@@ -215,6 +215,30 @@ describe("alerts of a key's usage", () => {
     expect((await received(3))[2]?.id).toBe(`${key.id}:2035-01-02:80:10`);
     await cron();
     expect(receiver.received).toHaveLength(3);
+  });
+
+  it("come of a customer's limit over all keys, too", async ({ expect }) => {
+    const keys = [await createKey(), await createKey()];
+    const id = await giveKeys("Alerted", ...keys.map((key) => key.id));
+    await operator("PATCH", `/customers/${id}`, { requestsPerDay: 5 });
+    await watch({ id });
+    const use = async () => {
+      for (const { key } of keys) await app(LIST, { key });
+    };
+    for (let i = 0; i < 3; i++) await use();
+    const [first, second] = await received(2);
+    expect(first).toMatchObject({
+      id: `${id}:2035-01-01:80:5`,
+      body: { type: "customer.usage", data: { customer: { id, name: "Alerted" }, used: 4, limit: 5 } },
+      text: expect.stringMatching(/^Customer Alerted has used 80 % of its requests/),
+    });
+    expect(second?.body).toMatchObject({ type: "customer.usage", data: { percent: 100 } });
+    expect(await listed()).toMatchObject(
+      Array(2).fill({ type: "customer.usage", keyId: null, customerId: id, state: "delivered" }),
+    );
+    const { n } =
+      (await env.DB.prepare("select count(*) as n from usage where key_id = ?").bind(id).first()) ?? {};
+    expect(n, "the use of a customer is that of its keys").toBe(0);
   });
 
   it("have only the higher threshold when one request reaches both", async ({ expect }) => {

@@ -1,7 +1,7 @@
 /** `GET /admin/metrics`. test/slow/metrics.test.ts gives the answer to Prometheus. */
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
-import { createKey } from "../../support/factories.ts";
+import { createKey, giveKeys } from "../../support/factories.ts";
 import { limiterOf, setClock, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
 import { banByStrikes, operatorOf, unreachableLimiters, untilStored } from "./admin-support.ts";
 
@@ -134,6 +134,26 @@ describe("GET /admin/metrics", () => {
     expect(ratios.map(([, value]) => value)).toEqual(Array(10).fill(0.25));
     expect(text.match(/^store_orders_key_day_requests\{.*outcome="admitted"\} 1$/gm)).toHaveLength(10);
     expect((await scrape(app, "?keys=all")).status).toBe(400);
+  });
+
+  it("has the share of a customer's limit that its keys have used, with keys=top", async ({ expect }) => {
+    const keys = await Promise.all([createKey(), createKey()]);
+    const id = await giveKeys("limited", ...keys.map((key) => key.id));
+    const shares = async () =>
+      Object.entries((await scrape(app, "?keys=top")).values).filter(([name]) =>
+        name.includes("customer_day"),
+      );
+    await operator("PATCH", `/customers/${id}`, { requestsPerMinute: 100 });
+    for (const { key } of keys) await app("/v1/nothing", { key });
+    for (const key of keys) await limiterOf(key.id).flush();
+    expect(await shares()).toEqual([
+      [
+        "store_orders_as_of_timestamp_seconds metric=store_orders_customer_day_used_ratio",
+        expect.any(Number),
+      ],
+    ]);
+    await operator("PATCH", `/customers/${id}`, { requestsPerDay: 8 });
+    expect(await shares()).toContainEqual([`store_orders_customer_day_used_ratio customer=${id}`, 0.25]);
   });
 
   it("says which part cannot be reached, and shows no figure that it does not know", async ({ expect }) => {

@@ -129,6 +129,15 @@ describe("a link", () => {
     expect(lifted).not.toContain("11:00 UTC");
   });
 
+  it("shows the limit of all keys together, if there is one, with its use", async ({ expect }) => {
+    const { id, key, code } = await customer();
+    const { get } = await open(code);
+    expect((await get()).text).not.toContain("all your keys");
+    await operator("PATCH", `/customers/${id}`, { requestsPerDay: 9 });
+    for (let i = 0; i < 2; i++) await app(LIST, { key: String(key.key) });
+    expect((await get()).text).toMatch(/Today, all your keys<\/h2><p><strong>2<\/strong> of 9</);
+  });
+
   it("counts equal bans, and says the last of them", async ({ expect }) => {
     const { id, key, code } = await customer();
     const insert =

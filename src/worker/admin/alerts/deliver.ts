@@ -70,9 +70,10 @@ async function deliver(
   consoleUrl: string | undefined,
   attempt: Attempt,
 ): Promise<Noted> {
-  const link = consoleUrl === undefined ? "" : ` ${consoleUrl}/keys/${keyId}`;
   // `insertAlert` made this text.
-  const data = JSON.parse(alert.data) as Payload["data"];
+  const data = JSON.parse(alert.data) as Payload["data"] & { customer: { id: string } | null };
+  const page = keyId === null ? `customers/${data.customer?.id}` : `keys/${keyId}`;
+  const link = consoleUrl === undefined ? "" : ` ${consoleUrl}/${page}`;
   const timestamp = rfc3339(at);
   // An alert can arrive hours after what it tells of, and after a later alert.
   const text = `${plain(alert.text)} (${timestamp.replace("T", " ").replace("Z", " UTC")})${link}`;

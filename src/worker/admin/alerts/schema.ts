@@ -13,8 +13,9 @@ export const alertQuery = v.strictObject({
 export const alertView = v.strictObject({
   id: described(v.string(), "The header `webhook-id` of each attempt."),
   type: v.picklist(STORED_ALERT_TYPES),
-  keyId: v.string(),
+  keyId: described(v.nullable(v.string()), "Null: the alert is of a customer."),
   keyName: described(v.nullable(v.string()), "The key's name when the alert was stored."),
+  customerId: described(v.nullable(v.string()), "The customer then. Null: the key had none."),
   at: dateTime,
   text: v.string(),
   state: described(

@@ -138,7 +138,7 @@ export function selectAlerts(
   maxRows: number,
 ): SQL {
   return sql`
-    select id, type, key_id as keyId, data ->> 'keyName' as keyName, at, text, attempts,
+    select id, type, key_id as keyId, data ->> 'keyName' as keyName, data ->> '$.customer.id' as customerId, at, text, attempts,
       next_attempt_at as nextAttemptAt, delivered_at as deliveredAt, last_error as lastError, case
         when delivered_at is not null then 'delivered'
         when next_attempt_at is null then 'failed'

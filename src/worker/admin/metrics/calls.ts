@@ -17,7 +17,7 @@ export const showMetrics = call({
     keys: v.optional(
       described(
         oneOf(["top"]),
-        "`top`: also the 10 keys that come closest to their limit of the day, by id.",
+        "`top`: also the 10 keys and the 10 customers that come closest to their limit of the day, by id.",
       ),
     ),
   }),

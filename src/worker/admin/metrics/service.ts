@@ -10,7 +10,7 @@ import { lastReports, type Reported } from "../usage/ask-limiters.ts";
 import { countedUntil } from "../usage/service.ts";
 import { type Figures, GROUPS, listGroups, listPlansOfDay } from "../usage/sql.ts";
 import { type Family, type Media, metricsText } from "./exposition.ts";
-import { countKeysByState, countLiveBansByCause } from "./sql.ts";
+import { countKeysByState, countLiveBansByCause, listNearestCustomers } from "./sql.ts";
 
 const TOP_KEYS = 10;
 const NO_FIGURES: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
@@ -107,7 +107,19 @@ function requestFamilies(
       },
     ];
   };
-  return withTopKeys ? [byPlan(), ofTopKeys()] : [byPlan()];
+  const ofTopCustomers = async (): Promise<Family[]> => {
+    const rows = await listNearestCustomers(db, since, TOP_KEYS);
+    return [
+      {
+        name: "store_orders_customer_day_used_ratio",
+        unit: "ratio",
+        help: "Share of its limit of the UTC day that a customer's keys have used, of the customers that come closest.",
+        asOf,
+        samples: rows.map(({ label: customer, count: value }) => ({ labels: { customer }, value })),
+      },
+    ];
+  };
+  return withTopKeys ? [byPlan(), ofTopKeys(), ofTopCustomers()] : [byPlan()];
 }
 
 function outcomesOf(

@@ -23,3 +23,11 @@ export async function countLiveBansByCause(db: Database, nowSeconds: number): Pr
     sql`select cause as label, count(*) as count from ${bans} where ${isLive(nowSeconds)} group by 1`,
   );
 }
+
+/** Of the customers with a limit of the day: the shares of it that their keys have used on this day. */
+export async function listNearestCustomers(db: Database, day: number, most: number): Promise<Count[]> {
+  return db.all<Count>(sql`
+    select c.id as label, round(1.0 * sum(u.admitted) / c.requests_per_day, 4) as count
+    from customers c join usage u on u.customer_id = c.id and u.day = ${day}
+    where c.requests_per_day is not null group by c.id order by count desc, c.id limit ${most}`);
+}

@@ -10,7 +10,17 @@ import { capital } from "../../../text/format.ts";
 import { addressOf, DONE, doneAddress, isDone, queryOf } from "../../kit/forms.ts";
 import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { Badge, type Column, NONE, Notice, Relative, Submit, Table, Time } from "../../kit/ui.tsx";
+import {
+  Badge,
+  type Column,
+  customerAddress,
+  NONE,
+  Notice,
+  Relative,
+  Submit,
+  Table,
+  Time,
+} from "../../kit/ui.tsx";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
@@ -70,7 +80,7 @@ async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQu
 }
 
 const CAUSES =
-  "An alert is sent when a key is banned, when an operator bans a key or lifts a ban, when a key has used 80 % or 100 % of its day, when a key expires within 7 days, and when an owner gets a link.";
+  "An alert is sent when a key is banned, when an operator bans a key or lifts a ban, when a key, or a customer with a limit, has used 80 % or 100 % of its day, when a key expires within 7 days, and when an owner gets a link.";
 
 function NoWebhook() {
   return (
@@ -104,7 +114,12 @@ function Receiver({ c, receiver }: { readonly c: ConsoleContext; readonly receiv
 }
 
 const COLUMNS: readonly Column<AlertView>[] = [
-  { name: "Alert", cell: ({ keyId, text }) => <a href={`/console/keys/${keyId}`}>{text}</a> },
+  {
+    name: "Alert",
+    cell: ({ keyId, customerId, text }) => (
+      <a href={keyId === null ? customerAddress(customerId ?? "") : `/console/keys/${keyId}`}>{text}</a>
+    ),
+  },
   { name: "At", cell: ({ at }) => <Time iso={at} /> },
   { name: "State", isClear: true, cell: ({ state }) => <Badge status={state} /> },
   { name: "Attempts", isNumber: true, cell: ({ attempts }) => attempts },

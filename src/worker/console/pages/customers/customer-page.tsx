@@ -70,7 +70,8 @@ addActionPages(
 
 async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
   const found = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
-  const { id, email, note, erasedAt, live } = found;
+  const { id, email, note, erasedAt, live, requestsPerMinute, requestsPerDay } = found;
+  const limits = listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
   const since = { customer: id, from: `${DAYS - 1}d` };
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
@@ -131,7 +132,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
         facts={[
           ["E-mail", email === null ? NONE : <MailTo address={email} />],
           ...(note === null ? [] : [["Note", note] as const]),
-          ...(limitsOf(found) === "" ? [] : [["Limit of all keys", limitsOf(found)] as const]),
+          ...(live === null && limits !== "" ? [["Limit of all keys", limits] as const] : []),
           ["Id", <code>{id}</code>],
           ...(erasedAt === null ? [] : [["Erased", <Time iso={erasedAt} />] as const]),
           ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
@@ -189,11 +190,6 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       )}
     </>,
   );
-}
-
-/** `requests per minute 600`, or empty. */
-function limitsOf({ requestsPerMinute, requestsPerDay }: CustomerView): string {
-  return listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
 }
 
 type DoneProps = {
