@@ -47,6 +47,7 @@ const EXAMPLES = [
   "two-keys",
   "store",
   "better-auth",
+  "orders",
   "subclass",
   "vitest.config",
   "limit.test",
@@ -109,7 +110,7 @@ beforeAll(async () => {
   packed = join(folder, file?.filename ?? "");
   await mkdir(join(folder, "src"));
   for (const [name, text] of Object.entries(OWN_FILES)) await writeFile(join(folder, name), text);
-  const local = ["hono", "hono-rate-limiter", "@cloudflare/workers-types"].map((name) =>
+  const local = ["hono", "hono-rate-limiter", "structured-headers", "@cloudflare/workers-types"].map((name) =>
     join(ROOT, "node_modules", name),
   );
   await run("npm", ["install", "--offline", "--install-links", packed, ...local], { cwd: folder });
@@ -289,9 +290,26 @@ describe("the packed package", () => {
     ]);
   });
 
+  it("has a client that waits in time, as the README shows", async ({ expect }) => {
+    const script = `const times = [];
+      globalThis.fetch = async () => {
+        times.push(performance.now());
+        return Response.json({}, { headers: { RateLimit: '"s";r=' + (1 - times.length % 2) + ";t=1" } });
+      };
+      const { ordersOf } = await import("./orders.ts");
+      const orders = await ordersOf(["1", "2", "3", "4"]);
+      console.log(JSON.stringify([orders, times.map((at) => Math.floor((at - times[0]) / 1000))]));`;
+    const { stdout } = await run(process.execPath, ["--input-type=module", "-e", script], { cwd: folder });
+    expect(JSON.parse(stdout)).toEqual([
+      [{}, {}, {}, {}],
+      [0, 1, 1, 2],
+    ]);
+  });
+
   it.for([
     ["object", ["cloudflare:workers"]],
     ["client", []],
+    ["fetch", []],
   ] as const)("imports no Hono in /%s, and from outside %j", async ([entry, outside], { expect }) => {
     const { metafile } = await build({
       stdin: { contents: `export * from "hono-durable-limiter/${entry}";`, resolveDir: folder },
