@@ -56,8 +56,18 @@ const USAGE: List = {
     ],
     ["refused in", refusedIn],
   ],
-  heading: ({ total, ...head }: UsageHead) =>
-    `${spanOf(head)}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`,
+  heading: totalsOf,
+};
+
+function totalsOf({ total, ...head }: UsageHead): string {
+  return `${spanOf(head)}${total.admitted} admitted, ${total.refused} refused, ${total.refusedWhileBanned} blocked by bans\n`;
+}
+
+const DAY: List = {
+  rows: "events",
+  columns: ["at", "until", "kind", "keyName", "says"],
+  heading: totalsOf,
+  example: '--at "yesterday 14:00"',
 };
 
 function spanOf({ from, to, completeFrom, asOf, unreachable }: Omit<UsageHead, "total">): string {
@@ -130,6 +140,8 @@ export const LISTS: Readonly<Record<string, List>> = {
     wide: KEY_COLUMNS.filter(({ isMinor }) => isMinor).map(columnOf),
     example: "--expiring-within 30d --sort expiry",
   },
+  "customers.day": DAY,
+  "keys.day": DAY,
   "keys.usage": { ...USAGE, example: "--since 7d --by hour" },
   "orders.cancelled": {
     rows: "cancelled",

@@ -37,13 +37,42 @@ function showWhereOneIs(): void {
 }
 
 function keepTimes(): void {
-  const times = document.querySelectorAll<HTMLTimeElement>("time[data-relative]");
-  if (times.length === 0) return;
   setInterval(() => {
-    for (const time of times) {
+    for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-relative]")) {
       time.textContent = formatRelative(time.dateTime, Date.now());
     }
   }, 1_000);
+}
+
+const ASK_AGAIN_MS = 10_000;
+
+/** A part that is seen asks again every 10 s, and when a time in it has come, such as the end of a ban. */
+function keepLive(part: HTMLElement): void {
+  let askedMs = Date.now();
+  const isOver = ({ dateTime }: HTMLTimeElement) =>
+    Date.parse(dateTime) > askedMs && Date.parse(dateTime) <= Date.now();
+  const ask = async () => {
+    askedMs = Date.now();
+    const response = await fetch(part.dataset.live ?? "").catch(() => undefined);
+    // Where the service does not answer, the part says of when it is.
+    if (response?.ok) replaceChanged(part, await response.text());
+  };
+  setInterval(() => {
+    const times = [...part.querySelectorAll<HTMLTimeElement>("time[data-relative]")];
+    const isDue = Date.now() - askedMs >= ASK_AGAIN_MS || times.some(isOver);
+    if (isDue && !document.hidden && !part.contains(document.activeElement)) void ask();
+  }, 1_000);
+}
+
+/** What is as it was stays, so that a screen reader says only what is new. Times that count down are no news. */
+function replaceChanged(part: HTMLElement, html: string): void {
+  const fresh = new DOMParser().parseFromString(html, "text/html").body;
+  if (fresh.querySelector("main")) return; // the session has ended: this is the page for signing in
+  addLocalTimes(fresh);
+  const newsOf = (element: Element) =>
+    element.outerHTML.replace(/(<time[^>]*data-relative[^>]*>)[^<]*/g, "$1");
+  const old = new Map([...part.children].map((element) => [newsOf(element), element]));
+  part.replaceChildren(...[...fresh.children].map((element) => old.get(newsOf(element)) ?? element));
 }
 
 /** A text says how many rows are ticked. */
@@ -75,9 +104,9 @@ function countTicks(form: HTMLFormElement): void {
 }
 
 /** The text of a page is in UTC. */
-function addLocalTimes(): void {
+function addLocalTimes(within: ParentNode): void {
   const { timeZone } = new Intl.DateTimeFormat().resolvedOptions();
-  for (const time of document.querySelectorAll("time")) {
+  for (const time of within.querySelectorAll("time")) {
     if (timeZone === "UTC" || !time.dateTime.includes("T")) continue;
     const local = new Date(time.dateTime).toLocaleString("en-GB", {
       dateStyle: "medium",
@@ -102,6 +131,8 @@ addCopyButtons();
 const secret = document.getElementById("secret");
 if (secret) askBeforeLeaving(secret);
 keepTimes();
-addLocalTimes();
+addLocalTimes(document);
+const live = document.querySelector<HTMLElement>("[data-live]");
+if (live) keepLive(live);
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
 document.addEventListener("keydown", findBySlash);

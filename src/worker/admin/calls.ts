@@ -9,6 +9,7 @@ import { banView } from "./bans/schema.ts";
 import type { Call } from "./call.ts";
 import { customerCalls } from "./customers/calls.ts";
 import { customerView } from "./customers/schema.ts";
+import { dayCalls } from "./days/calls.ts";
 import { find } from "./find/calls.ts";
 import { showHealth } from "./health/calls.ts";
 import { described } from "./http/answer-schemas.ts";
@@ -30,6 +31,7 @@ export const CALLS: readonly Call[] = [
   ...Object.values(banCalls),
   ...Object.values(keyBanCalls),
   ...Object.values(customerCalls),
+  ...Object.values(dayCalls),
   ...Object.values(linkCalls),
   ...Object.values(planCalls),
   ...Object.values(orderCalls),

@@ -25,7 +25,7 @@ import type { AdminToken } from "../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
 import { formOf } from "./kit/forms.ts";
 import { cookieOf } from "./kit/headers.ts";
-import { barePage, type ConsoleContext } from "./kit/page.tsx";
+import { barePage, type ConsoleContext, LIVE } from "./kit/page.tsx";
 import { Field, Notice, Submit } from "./kit/ui.tsx";
 import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
 
@@ -71,7 +71,8 @@ async function callerOfSession(
   for (const token of tokens) {
     if (session.tokenHash !== (await hashKey(id + token.secret))) continue;
     // Not awaited: pages are read while D1 takes no writes.
-    if (now - session.seenAt >= SEEN_AGAIN_AFTER_SECONDS) c.executionCtx.waitUntil(noteUse(db, idHash, now));
+    const isUsed = c.req.query(LIVE) === undefined && now - session.seenAt >= SEEN_AGAIN_AFTER_SECONDS;
+    if (isUsed) c.executionCtx.waitUntil(noteUse(db, idHash, now));
     return callerWith(c, token, session.name);
   }
   return undefined;

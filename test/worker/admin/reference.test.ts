@@ -49,6 +49,7 @@ describe("the reference", () => {
     await call("GET /links");
     await call("GET /customers", {}, "?limit=1");
     await call("GET /customers/:id", { id: "Pet Shop" });
+    await call("GET /customers/:id/day", { id: "Pet Shop" });
     await call("GET /audit", {}, "?limit=1");
   });
 
@@ -59,6 +60,7 @@ describe("the reference", () => {
     for (const by of ["hour", "day"]) await call("GET /keys/:id/usage", key, `?by=${by}`);
     for (const by of ["hour", "day", "key", "plan"]) await call("GET /usage", {}, `?by=${by}&limit=1`);
     await call("GET /usage/near");
+    await call("GET /keys/:id/day", key, "?at=today");
   });
 
   it("describes the answers about alerts", async () => {

@@ -119,7 +119,7 @@ describe("the page of a key", () => {
     expect(problems).toMatch(says);
   });
 
-  it("shows the last ten minutes with refusals, all of them on demand, and costs thirteen statements and three calls", async ({
+  it("shows hours with refusals, a day on demand, and costs thirteen statements and three calls", async ({
     expect,
   }) => {
     const { id } = await createKey({ used: true });
@@ -135,20 +135,34 @@ describe("the page of a key", () => {
       DB: database.DB,
       KEY_LIMITER: limiters.KEY_LIMITER,
     });
-    const rows = async (query: string) => {
-      const html = await (await get(`/console/keys/${id}${query}`)).text();
-      return [
-        html.match(/limit per minute: 3/g)?.length,
-        html.includes("Show all 57"),
-        html.includes("Last 30 days"),
-      ];
-    };
-    expect(await rows("")).toEqual([10, true, false]);
+    const page = async (rest: string) => (await get(`/console/keys/${id}${rest}`)).text();
+    expect(await page("?day=2035-01-01")).toContain(
+      "11:00 to 11:57</time> 171 refused by the limit per minute",
+    );
     database.queries();
     limiters.addressed();
-    expect(await rows("?refused=all&range=30d")).toEqual([57, false, true]);
+    const html = await page("");
+    expect(html).toContain('title="11:00: 171 refused by a limit, 0 requests blocked by bans"');
+    expect(html).not.toContain("11:00 to 11:57");
     const queries = database.queries().filter((sql) => !sql.includes("console_sessions"));
     expect([queries.length, limiters.addressed()]).toEqual([13, [id, id, id]]);
+  });
+
+  it("asks again for what is true now, which keeps no session alive", async ({ expect }) => {
+    const { id } = await createKey();
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const live = async () => (await get(`/console/keys/${id}?live=yes`)).text();
+    expect(await live()).toMatch(/^<section class="tiles"/);
+    await startApp()(`/admin/keys/${id}/ban`, {
+      method: "PUT",
+      key: env.ADMIN_TOKEN,
+      body: JSON.stringify({ seconds: 60, reason: "leaked" }),
+    });
+    expect(await live()).toContain("Banned until");
+    for (const minutes of [50, 100, 150]) {
+      setClock(NOON + minutes * 60_000);
+      expect((await live()).includes("Sign in")).toBe(minutes > 120);
+    }
   });
 
   it("lists changes and bans for strikes, newest first, and a ban by an operator as its change", async ({

@@ -32,9 +32,9 @@ type Entry = Omit<typeof auditLog.$inferSelect, "transactionId"> &
 /** Lists the entries in the order in which they were stored, the newest first. */
 export async function listAudit(
   db: Database,
-  query: v.InferOutput<typeof auditQuery>,
+  query: v.InferOutput<typeof auditQuery> & { readonly objects?: readonly string[] },
 ): Promise<v.InferOutput<typeof auditPage>> {
-  const { actor, call, object, batch, from, to, limit } = query;
+  const { actor, call, object, objects, batch, from, to, limit } = query;
   const after = fromCursor("audit", query.after);
   const rows = await db
     .select(columnsAt(nowSeconds()))
@@ -44,6 +44,7 @@ export async function listAudit(
         actor === undefined ? undefined : eq(entries.actor, actor),
         call === undefined ? undefined : eq(entries.call, call),
         object === undefined ? undefined : eq(entries.object, object),
+        objects && sql`${entries.object} in (select value from json_each(${JSON.stringify(objects)}))`,
         batch === undefined ? undefined : eq(entries.batch, batch),
         from === undefined ? undefined : gte(entries.at, from),
         to === undefined ? undefined : lt(entries.at, to),

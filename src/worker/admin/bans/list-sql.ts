@@ -1,5 +1,5 @@
 /** D1: pages of bans for the admin API, live, past or all. */
-import { and, desc, eq, not, sql } from "drizzle-orm";
+import { and, desc, eq, lt, not, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { CUSTOMER_JSON, withCustomerId } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
@@ -8,7 +8,7 @@ import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import type { banQuery, ListedBan } from "./schema.ts";
 import { isLive, toBanView } from "./sql.ts";
 
-type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "customer">> &
+type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "customer" | "from" | "to">> &
   Pick<v.InferOutput<typeof banQuery>, "state">;
 
 /** A list is sorted by when each ban began, will end, or ended. The latest ban is the first. */
@@ -29,20 +29,22 @@ export async function listBans(
   nowSeconds: number,
 ): Promise<{ readonly bans: readonly ListedBan[]; readonly next: string | null }> {
   const filter = await withCustomerId(db, query);
-  const { state, key, customer } = filter;
+  const { state, key, customer, from, to } = filter;
   const order = orderOf(filter);
   const value = POSITIONS[order];
   const position = fromCursor(order, after);
   const ofState = { all: undefined, live: isLive(nowSeconds), past: not(isLive(nowSeconds)) }[state];
   const ofKey = key === undefined ? undefined : eq(bans.keyId, key);
   const ofCustomer = customer === undefined ? undefined : eq(bans.customerId, customer);
+  const isLater = from === undefined ? undefined : sql`coalesce(${bans.liftedAt}, ${bans.endsAt}) > ${from}`;
+  const isEarlier = to === undefined ? undefined : lt(bans.startedAt, to);
   const isAfter = position && sql`(${value}, ${bans.id}) < (${position.value}, ${position.id})`;
   const rows = await db
     .select({ row: bans, keyName: apiKeys.name, customer: CUSTOMER, keyVersion: apiKeys.version, value })
     .from(bans)
     .leftJoin(apiKeys, eq(apiKeys.id, bans.keyId))
     .leftJoin(sql`customers c`, sql`c.id = ${bans.customerId}`)
-    .where(and(ofState, ofKey, ofCustomer, isAfter))
+    .where(and(ofState, ofKey, ofCustomer, isLater, isEarlier, isAfter))
     .orderBy(desc(value), desc(bans.id))
     .limit(limit + 1);
   const { shown, last } = pageOf(rows, limit);

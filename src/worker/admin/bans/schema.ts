@@ -11,7 +11,7 @@ import {
   shownCustomer,
   version,
 } from "../http/answer-schemas.ts";
-import { format, keyId, oneOf, paging, wholeNumber } from "../http/schemas.ts";
+import { format, keyId, oneOf, paging, range, wholeNumber } from "../http/schemas.ts";
 import { shortText, soughtText } from "../http/text-schemas.ts";
 
 export const banRequest = v.strictObject({
@@ -27,6 +27,8 @@ export const banQuery = v.strictObject({
   state: v.optional(oneOf(["live", "past", "all"]), "all"),
   key: v.optional(keyId),
   customer: v.optional(described(soughtText, "Only bans of this customer: an id, or a name in any case.")),
+  /** Bans that lasted in the range. */
+  ...range,
   ...paging,
   format,
 });

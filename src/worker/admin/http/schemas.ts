@@ -33,7 +33,7 @@ export const limits = {
 };
 
 const NO_TIME =
-  "must be a date or an RFC 3339 date-time that exists, or relative, as in 30m, 36h, 7d or yesterday";
+  "must be a date or a time that exists, as in 2026-12-03, 2026-12-03 10:00 or RFC 3339, or relative, as in 30m, 36h, 7d or yesterday 14:00";
 const UNIT_SECONDS: Readonly<Record<string, number>> = { m: 60, h: HOUR_SECONDS, d: DAY_SECONDS };
 const NAMED_DAYS: Readonly<Record<string, number>> = { yesterday: -1, today: 0, tomorrow: 1 };
 
@@ -48,8 +48,10 @@ export const comingTime = time(1);
 
 function time(direction: 1 | -1) {
   const relativeTime = (text: string) => {
-    const namedDay = NAMED_DAYS[text];
-    if (namedDay !== undefined) return midnightAfter(nowSeconds(), namedDay);
+    const [, day = "", clock = "00:00"] = /^([a-z]+)(?: ([01]\d:[0-5]\d|2[0-3]:[0-5]\d))?$/.exec(text) ?? [];
+    const namedDay = NAMED_DAYS[day];
+    if (namedDay !== undefined)
+      return absoluteTime(`${dayName(midnightAfter(nowSeconds(), namedDay))} ${clock}`);
     const [, count, unit = ""] = /^(\d{1,5})([mhd])$/.exec(text) ?? [];
     if (count === undefined) return undefined;
     return nowSeconds() + direction * Number(count) * (UNIT_SECONDS[unit] ?? 0);
@@ -58,15 +60,17 @@ function time(direction: 1 | -1) {
   return v.pipe(
     v.string(NO_TIME),
     v.description(
-      `A date (its midnight, UTC), an RFC 3339 date-time, or a relative time: ${days} its midnight.`,
+      `A date (its midnight, UTC), a UTC time such as \`2026-12-03 10:00\` or \`yesterday 14:00\`, an RFC 3339 date-time, or a relative time: ${days} its midnight.`,
     ),
     v.transform((text) => relativeTime(text) ?? absoluteTime(text)),
     v.number(NO_TIME),
   );
 }
 
+/** Tables of the command show times as `2026-12-03 10:00`, and mean UTC. */
 function absoluteTime(text: string): number | undefined {
-  const unixMs = parseRfc3339(isDate(text) ? `${text}T00:00:00Z` : text);
+  const minute = isDate(text) ? `${text} 00:00` : text;
+  const unixMs = parseRfc3339(/:\d\d$/.test(minute) && minute.length === 16 ? `${minute}:00Z` : text);
   return unixMs === undefined ? undefined : toUnixSeconds(unixMs);
 }
 

@@ -42,10 +42,10 @@ export const keyUsageQuery = v.strictObject({
   format,
 });
 
-const figures = { admitted: count, refused: count, refusedWhileBanned: count };
+export const usageTotal = { admitted: count, refused: count, refusedWhileBanned: count };
 export const timeUsage = v.strictObject({
   start: described(v.string(), "A day, or when an hour begins."),
-  ...figures,
+  ...usageTotal,
 });
 export type TimeUsage = v.InferOutput<typeof timeUsage>;
 export const dayUsage = v.strictObject({
@@ -90,7 +90,7 @@ const keyUsage = v.strictObject({
     "The mean of the days that have begun, each in percent of the limit of that day.",
   ),
   ...closeness,
-  ...figures,
+  ...usageTotal,
 });
 export type KeyUsageView = v.InferOutput<typeof keyUsage>;
 /** The use of all keys of a customer. */
@@ -109,10 +109,10 @@ export const usageOfKeys = v.strictObject({
     "The key that comes closest to its limit. The percentages are its own. Null: no key was in use.",
   ),
   ...closeness,
-  ...figures,
+  ...usageTotal,
 });
 export type UsageOfKeys = v.InferOutput<typeof usageOfKeys>;
-const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...figures });
+const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...usageTotal });
 export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
 export const USAGE_ROWS = {
@@ -144,7 +144,7 @@ export const usageAnswer = v.strictObject({
   ...answered,
   by: v.picklist([...USAGE_PERIODS, ...USAGE_GROUPS]),
   rows: v.array(v.union([timeUsage, keyUsage, planUsage])),
-  total: v.strictObject({ keyCount: described(v.optional(count), "By key or plan."), ...figures }),
+  total: v.strictObject({ keyCount: described(v.optional(count), "By key or plan."), ...usageTotal }),
   next,
   unreachable,
 });
@@ -164,6 +164,6 @@ export const keyUsageAnswer = v.strictObject({
   ...answered,
   by: v.picklist(USAGE_PERIODS),
   rows: v.array(v.union([hourUsage, dayUsage])),
-  total: v.strictObject(figures),
+  total: v.strictObject(usageTotal),
   unreachable,
 });

@@ -53,7 +53,7 @@ import {
   type KeyFilter,
   listBuckets,
   listGroups,
-  listHoursOfKey,
+  listHoursOfKeys,
   listNearest,
   type Total,
   type UsageFilter,
@@ -290,11 +290,11 @@ function toDayUsage(start: number, row: DayRow | undefined): DayUsage {
 
 /** Lists every hour of a key in the range, the oldest first. */
 export async function listHours(db: Database, filter: KeyFilter): Promise<HourUsageView[]> {
-  const hours = new Map((await listHoursOfKey(db, filter)).map((each) => [each.start, each]));
+  const hours = new Map((await listHoursOfKeys(db, filter)).map((each) => [each.start, each]));
   return startsOf(filter, "hour").map((start) => toHourUsage(start, hours.get(start)));
 }
 
-function toHourUsage(start: number, row: HourRow | undefined): HourUsageView {
+export function toHourUsage(start: number, row: HourRow | undefined): HourUsageView {
   const refusedMinutes = readMinutes(row?.refusedMinutes ?? null).map(({ minute, by }) => ({
     at: rfc3339(start + minute * 60),
     by,

@@ -32,6 +32,7 @@ export type UsageFilter = UsageRange & {
 type Bucket = Figures & { readonly start: number };
 
 export type HourRow = Bucket & {
+  readonly keyId: string;
   /** JSON for `readMinutes`. */
   readonly refusedMinutes: string | null;
 };
@@ -48,9 +49,9 @@ export async function findFirstDay(db: Database): Promise<number | null> {
 
 export type KeyFilter = UsageFilter & { readonly key: string };
 
-export async function listHoursOfKey(db: Database, filter: KeyFilter): Promise<HourRow[]> {
+export async function listHoursOfKeys(db: Database, filter: UsageFilter): Promise<HourRow[]> {
   return db.all<HourRow>(sql`
-    select ${HOUR} as start, ${HOUR_SQL.admitted} as admitted, ${HOUR_SQL.refused} as refused,
+    select u.key_id as keyId, ${HOUR} as start, ${HOUR_SQL.admitted} as admitted, ${HOUR_SQL.refused} as refused,
       ${HOUR_SQL.refusedWhileBanned} as refusedWhileBanned, ${HOUR_SQL.minutes} as refusedMinutes
     from ${hoursOf(filter)} order by start`);
 }
@@ -367,7 +368,7 @@ function hoursOf(filter: UsageFilter): SQL {
 }
 
 /** The days of the range that belong to the key, customer and plan of the filter. */
-function isIn(filter: UsageFilter): SQL {
+export function isIn(filter: UsageFilter): SQL {
   const { key, keys, customer, plan } = filter;
   return sql.join(
     [

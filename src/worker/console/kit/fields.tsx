@@ -15,9 +15,9 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Dates are text fields, because the date fields of browsers use the order of the browser's language. */
 const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
   date: {
-    pattern: "\\d{4}-\\d\\d-\\d\\d|\\d+[mhd]|[a-z]+",
+    pattern: "\\d{4}-\\d\\d-\\d\\d( \\d\\d:\\d\\d)?|\\d+[mhd]|[a-z]+( \\d\\d:\\d\\d)?",
     placeholder: "2026-12-03",
-    title: "A day such as 2026-12-03, or 7d, yesterday, today, tomorrow",
+    title: "A day such as 2026-12-03, or 7d, yesterday 14:00, today, tomorrow",
   },
   time: {
     pattern: "\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d)?)?",

@@ -14,6 +14,9 @@ export type ConsoleContext = Context<AppEnv>;
 
 const FIND = "/console/find";
 
+/** The parameter with which a page asks again for a part of itself. That keeps no session alive. */
+export const LIVE = "live";
+
 const SECTIONS = [
   ["/console", "Overview"],
   ["/console/keys", "Keys"],

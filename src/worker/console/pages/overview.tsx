@@ -100,6 +100,11 @@ export async function overviewPage(c: ConsoleContext) {
           <RangeLinks c={c} shown={shown} />
         </div>
         <Totals of={requests.total} />
+        <p class="hint">
+          <a href={addressOf("/console/usage", { by: "hour", from: daysBefore(29) })}>
+            When requests were refused
+          </a>
+        </p>
         <UsageChart
           title={`The last ${shown.name}`}
           rows={requests.rows}

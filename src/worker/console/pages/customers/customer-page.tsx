@@ -19,8 +19,10 @@ import { listOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { ActionForm, ActionLinks, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
+import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
 import { Done } from "../../kit/done.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
+import { HeatMap } from "../../kit/heat.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
@@ -50,6 +52,7 @@ const BANS_SHOWN = 20;
 const ENTRIES_SHOWN = 10;
 
 const DAYS_OF_REFUSALS = 7;
+const HEAT_DAYS = 14;
 const REFUSED_KEYS_SHOWN = 3;
 
 type CustomerContext = Context<AppEnv, "/:id/:action?">;
@@ -77,7 +80,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
   const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
   const open = failure?.action ?? c.req.param("action");
-  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names] =
+  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names, hours, day] =
     await Promise.all([
       asked.then(() => ask(c, keyCalls.list, listed)),
       ask(c, banCalls.list, { customer: id, limit: String(BANS_SHOWN) }),
@@ -86,8 +89,11 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       planCalls.list.run(inputOf(c, {})),
       ask(c, auditCalls.list, { object: id, limit: String(ENTRIES_SHOWN) }),
       open === "merge" ? knownCustomers(c) : [],
+      ask(c, usageCalls.list, { customer: id, by: "hour", from: daysBefore(HEAT_DAYS - 1) }),
+      chosenDay(c, "customer", id),
     ]);
-  if (usage.by !== "key" || days.by !== "day") throw new Error("usage by another group");
+  if (usage.by !== "key" || days.by !== "day" || hours.by !== "hour")
+    throw new Error("usage by another group");
   const [near] = usage.rows;
   const advice = near && adviceTo({ ...near, customer: found }, DAYS, plans);
   const mostUsed = usage.rows.toSorted((a, b) => b.admitted - a.admitted).slice(0, MAX_KEYS_DRAWN);
@@ -166,6 +172,15 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
           keys={drawn.length > 1 ? drawn : []}
         />
       </section>
+      <section>
+        <h2>When requests were refused</h2>
+        <HeatMap
+          caption={`Refused requests of the last ${HEAT_DAYS} days, by hour`}
+          rows={hours.rows}
+          dayAddress={(each) => dayAddress(address, each)}
+        />
+      </section>
+      <DayLine path={address} chosen={c.req.query("day")} day={day} />
       <section>
         <h2>Bans</h2>
         <Table

@@ -12,17 +12,18 @@ import { planCalls } from "../../../admin/plans/calls.ts";
 import type { LimitName } from "../../../admin/plans/schema.ts";
 import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
 import { inputOf } from "../../../admin/serve.ts";
-import type { RefusedMinuteView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
-import { windowInWords } from "../../../key/customer-windows.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
+import { daysBefore } from "../../../text/time.ts";
 import { ActionForm, ActionLinks, addActionPages } from "../../kit/actions.tsx";
 import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
+import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
 import { Done } from "../../kit/done.tsx";
 import type { Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
+import { HeatMap } from "../../kit/heat.tsx";
 import { Presets } from "../../kit/list.tsx";
-import { docsUrl, page } from "../../kit/page.tsx";
+import { docsUrl, LIVE, page } from "../../kit/page.tsx";
 import {
   Badge,
   Copy,
@@ -50,8 +51,7 @@ import {
 import { Problems } from "./key-problems.tsx";
 
 const EVENTS_SHOWN = 5;
-const MINUTES_SHOWN = 10;
-const MINUTES_SHOWN_AT_MOST = 500;
+const HEAT_DAYS = 14;
 
 type KeyContext = Context<AppEnv, "/:id/:action?">;
 
@@ -69,21 +69,22 @@ function hasSecret(made: ChangedKey): made is v.InferOutput<typeof rotatedKey> {
 }
 
 async function showKey(c: KeyContext, failure?: Failure) {
+  if (c.req.query(LIVE) !== undefined) return showNow(c);
   const id = c.req.param("id");
   const path = addressOfKey(id);
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const shownRange = rangeIn(c, "24h");
   const open = failure?.action ?? c.req.param("action");
   const limit = String(EVENTS_SHOWN);
-  const [changes, bans, { rows: hours }, usage, { plans }, customers] = await Promise.all([
+  const [changes, bans, { rows: hours }, usage, { plans }, customers, day] = await Promise.all([
     ask(c, auditCalls.list, { object: id, limit }),
     ask(c, banCalls.list, { key: id, limit }),
-    ask(c, keyCalls.usage, { by: "hour", from: "7d" }, id),
+    ask(c, keyCalls.usage, { by: "hour", from: daysBefore(HEAT_DAYS - 1) }, id),
     ask(c, keyCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
     planCalls.list.run(inputOf(c, {})),
     open === "edit" ? knownCustomers(c) : [],
+    chosenDay(c, "key", id),
   ]);
-  const minutes = hours.flatMap((hour) => ("refusedMinutes" in hour ? hour.refusedMinutes : []));
   const isBanned = live?.ban != null || key.bannedUntil !== null;
   const shown: ShownKey = { key, isBanned, plans, customers };
   return page(
@@ -115,9 +116,9 @@ async function showKey(c: KeyContext, failure?: Failure) {
         </Done>
       )}
       <ActionForm of={offered(shown)} open={open} failure={failure} />
-      <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
-      <WhyRefused sentences={whyRefused} />
-      <Live live={live} />
+      <div data-live={`?${LIVE}=yes`}>
+        <NowOfKey shown={shown} live={live} whyRefused={whyRefused} mayChange={!c.var.mayOnlyRead} />
+      </div>
       <section>
         <div class="section-head">
           <h2>Usage</h2>
@@ -136,22 +137,62 @@ async function showKey(c: KeyContext, failure?: Failure) {
           <About shown={shown} lastUsedAt={live?.lastUsedAt ?? null} />
         </section>
         <div>
-          <section id="refused">
-            <h2>Refused requests, last 7 days</h2>
-            <RefusedMinutes minutes={minutes} path={path} showsAll={c.req.query("refused") === "all"} />
-          </section>
           <section id="secrets">
             <h2>Secrets</h2>
             <Secrets keyView={key} />
           </section>
         </div>
       </div>
+      <section id="refused">
+        <h2>When requests were refused</h2>
+        <HeatMap
+          caption={`Refused requests of the last ${HEAT_DAYS} days, by hour`}
+          rows={hours}
+          dayAddress={(each) => dayAddress(path, each)}
+        />
+      </section>
+      <DayLine path={path} chosen={c.req.query("day")} day={day} ofKey />
       <section>
         <h2>History</h2>
         <History changes={changes.audit} bans={bans.bans} mayUndo={!c.var.mayOnlyRead} />
         <Presets links={[["All changes", addressOf("/console/audit", { object: id })]]} />
       </section>
     </>,
+  );
+}
+
+type NowProps = {
+  readonly shown: ShownKey;
+  readonly live: LiveUsage | null;
+  readonly whyRefused: readonly string[];
+  readonly mayChange: boolean;
+};
+
+/** What the page asks for again by itself. */
+function NowOfKey({ shown, live, whyRefused, mayChange }: NowProps) {
+  return (
+    <>
+      <Problems shown={shown} live={live} mayChange={mayChange} />
+      <WhyRefused sentences={whyRefused} />
+      <Live live={live} />
+      <p class="hint">
+        As of <time datetime={new Date().toISOString()}>{new Date().toISOString().slice(11, 19)} UTC</time>
+      </p>
+    </>
+  );
+}
+
+async function showNow(c: KeyContext) {
+  const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id: c.req.param("id") }));
+  const { plans } = await planCalls.list.run(inputOf(c, {}));
+  const shown: ShownKey = {
+    key,
+    isBanned: live?.ban != null || key.bannedUntil !== null,
+    plans,
+    customers: [],
+  };
+  return c.html(
+    <NowOfKey shown={shown} live={live} whyRefused={whyRefused} mayChange={!c.var.mayOnlyRead} />,
   );
 }
 
@@ -166,7 +207,7 @@ function WhyRefused({ sentences }: { readonly sentences: readonly string[] }) {
         ))}
       </ul>
       <p>
-        <a href="#refused">The refused minutes</a>
+        <a href="#refused">When requests were refused</a>
       </p>
     </Notice>
   );
@@ -266,48 +307,6 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
       rows={keyView.secrets.toReversed()}
       empty="The key has no secret."
     />
-  );
-}
-
-type RefusedProps = {
-  readonly minutes: readonly RefusedMinuteView[];
-  readonly path: string;
-  readonly showsAll: boolean;
-};
-
-function RefusedMinutes({ minutes, path, showsAll }: RefusedProps) {
-  const shown = minutes.slice(-(showsAll ? MINUTES_SHOWN_AT_MOST : MINUTES_SHOWN)).toReversed();
-  return (
-    <>
-      <Table
-        caption="Minutes with refused requests"
-        columns={[
-          { name: "Minute", cell: ({ at }) => <Time iso={at} /> },
-          {
-            name: "Refused by",
-            cell: ({ by }) =>
-              Object.entries(by)
-                .map(
-                  ([name, count]) =>
-                    `${name === "ban" ? "ban" : `limit ${windowInWords(name)}`}: ${formatNumber(count)}`,
-                )
-                .join(", "),
-          },
-        ]}
-        rows={shown}
-        empty="No request was refused."
-      />
-      {shown.length < minutes.length &&
-        (showsAll ? (
-          <p class="hint">
-            The latest {shown.length} of {formatNumber(minutes.length)} minutes.
-          </p>
-        ) : (
-          <a href={`${addressOf(path, { refused: "all" })}#refused`}>
-            Show all {formatNumber(minutes.length)}
-          </a>
-        ))}
-    </>
   );
 }
 

@@ -6,9 +6,10 @@ import { type KeyUsageView, orderOf, type PlanUsageView, usageQuery } from "../.
 import type { AppEnv } from "../../../context.ts";
 import type { UsageSort } from "../../../db/values.ts";
 import { counted, formatNumber, planName } from "../../../text/format.ts";
-import { DAY_SECONDS, nowSeconds } from "../../../text/time.ts";
+import { DAY_SECONDS, dayName, nowSeconds } from "../../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns, Totals, UsageChart } from "../../kit/chart.tsx";
-import { queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
+import { HeatMap } from "../../kit/heat.tsx";
 import { CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../../kit/list.tsx";
 import { page } from "../../kit/page.tsx";
 import { type Column, Customer, Table, Time } from "../../kit/ui.tsx";
@@ -53,7 +54,18 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
       ) : usage.by === "plan" ? (
         <Table caption="Usage by plan" columns={planColumns(sortBy)} rows={usage.rows} empty={NONE} />
       ) : (
-        <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
+        <>
+          <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
+          {usage.by === "hour" && (
+            <HeatMap
+              caption="Refused requests by hour"
+              rows={usage.rows}
+              dayAddress={(from) =>
+                addressOf(c.req.path, { ...c.req.query(), by: "key", from, to: dayAfter(from) })
+              }
+            />
+          )}
+        </>
       )}
       <p class="hint">
         From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf c={c} of={usage} />
@@ -62,6 +74,10 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
     </>,
   );
 });
+
+function dayAfter(day: string): string {
+  return dayName(Date.parse(day) / 1000 + DAY_SECONDS);
+}
 
 const NONE = "No requests in this range.";
 
