@@ -1,18 +1,25 @@
-/** Demo data for the first start: always the same orders, and a key for each plan. */
+/** Demo data for the first start: always the same orders, and a key for each plan, with its use of two months. */
 const ORDER_COUNT = 250;
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 
 export const DEMO_KEYS = [
-  { name: "demo free", plan: "free" },
-  { name: "demo pro", plan: "pro", customer: "Ada Lovelace" },
-  { name: "demo business", plan: "business", customer: "Grace Hopper", note: "Calls at night, UTC." },
+  { name: "demo free", plan: "free", use: "hobby" },
+  { name: "demo pro", plan: "pro", customer: "Ada Lovelace", use: "grows" },
+  {
+    name: "demo business",
+    plan: "business",
+    customer: "Grace Hopper",
+    note: "Calls at night, UTC.",
+    use: "nightly",
+  },
   {
     name: "demo enterprise",
     plan: "enterprise",
     customer: "Alan Turing",
     requestsPerMinute: 5_000,
     requestsPerDay: 1_000_000,
+    use: "shop",
   },
 ] as const;
 

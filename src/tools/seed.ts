@@ -1,5 +1,6 @@
 /** Loads the demo data into a new local service, through its admin API. */
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
+import { demoMonth, type UsedKey } from "./demo-month.ts";
 
 export type DemoKey = {
   readonly name: string;
@@ -7,8 +8,15 @@ export type DemoKey = {
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
 };
 
-/** Returns the demo keys, or none if the service is not new. Keys are never deleted: no keys means new. */
-export async function seedIfEmpty(baseUrl: string, token: string): Promise<DemoKey[]> {
+/**
+ * Returns the demo keys, or none if the service is not new. Keys are never deleted: no keys means new. `execute` runs
+ * SQL, which alone writes the past.
+ */
+export async function seedIfEmpty(
+  baseUrl: string,
+  token: string,
+  execute: (sql: string) => Promise<void>,
+): Promise<DemoKey[]> {
   const admin = async (method: string, path: string, body?: string): Promise<unknown> => {
     const headers = {
       Authorization: `Bearer ${token}`,
@@ -24,9 +32,15 @@ export async function seedIfEmpty(baseUrl: string, token: string): Promise<DemoK
   const { keys } = (await admin("GET", "keys?limit=1")) as { keys: unknown[] }; // the service's own answer
   if (keys.length > 0) return [];
   await admin("PUT", "orders?file=demo+data", JSON.stringify(demoOrders(Date.now())));
-  const shown: DemoKey[] = [];
-  for (const key of DEMO_KEYS) {
-    shown.push((await admin("POST", "keys", JSON.stringify(key))) as DemoKey); // the service's own answer
+  type Made = DemoKey &
+    Omit<UsedKey, "customerId" | "use"> & { readonly customer: { readonly id: string } | null };
+  const shown: Made[] = [];
+  const used: UsedKey[] = [];
+  for (const { use, ...key } of DEMO_KEYS) {
+    const made = (await admin("POST", "keys", JSON.stringify(key))) as Made; // the service's own answer
+    shown.push(made);
+    used.push({ ...made, use, customerId: made.customer?.id ?? null });
   }
+  await execute(demoMonth(used, Date.now()).join(";\n"));
   return shown;
 }

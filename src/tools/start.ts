@@ -1,5 +1,5 @@
 /** `npm start`: runs the service on this machine until Ctrl-C. The first run makes a token and demo data. */
-import { accessSync, constants, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, isIP, isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -59,7 +59,7 @@ async function start(options: Options): Promise<void> {
   try {
     worker = await run();
     const { bindings, triggers } = worker.config as unknown as Read; // which its types leave open
-    const keys = await seedIfEmpty(baseUrl, token);
+    const keys = await seedIfEmpty(baseUrl, token, (sql) => execute(folder, sql));
     const problems = settingProblems(varsOf(bindings));
     output.release(welcome(baseUrl, varsFile, keys, problems, !LOOPBACK.includes(ip)));
     const crons = triggers.map(({ cron }) => cron);
@@ -119,8 +119,12 @@ async function freePortFrom(port: number, ip: string): Promise<number> {
   return freePortFrom(port + 1, ip);
 }
 
+function whereIn(folder: string): string[] {
+  return ["--env=", "--local", "--persist-to", folder];
+}
+
 async function prepareDatabase(folder: string): Promise<void> {
-  const where = ["--env=", "--local", "--persist-to", folder];
+  const where = whereIn(folder);
   const advice = "To start with a new one, move the folder away.";
   const problem = await askForSchemaProblem(where, LOCAL_ENV).catch(({ message }: Error) => {
     throw new Error(`${message}\n\nThe database in ${folder} could not be read. ${advice}`);
@@ -131,6 +135,18 @@ async function prepareDatabase(folder: string): Promise<void> {
   if (problem.kind === "older") console.log("Bringing the database to this version …");
   const { code, says } = await runWrangler(["d1", "migrations", "apply", "DB", ...where], LOCAL_ENV);
   if (code !== 0) throw new Error(`${says}\n\nThe database in ${folder} could not be migrated. ${advice}`);
+}
+
+/** SQLite's locks let a second process write beside the service. */
+async function execute(folder: string, sql: string): Promise<void> {
+  const file = join(folder, "demo.sql");
+  writeFileSync(file, sql);
+  const { code, says } = await runWrangler(
+    ["d1", "execute", "DB", ...whereIn(folder), "--file", file],
+    LOCAL_ENV,
+  );
+  rmSync(file);
+  if (code !== 0) throw new Error(`The demo data could not be loaded: ${says}`);
 }
 
 const ASK_EACH_MS = 5_000;

@@ -1,7 +1,8 @@
 /**
- * A store with 40 keys of 10 customers, 30 days of usage, bans, changes of yesterday, and today's traffic. An
+ * A store with 40 keys of 10 customers, two months of usage, bans, changes of yesterday, and today's traffic. An
  * operator has questions about it. SQL writes what lies in the past or takes long, and the service the rest.
  */
+import { demoMonth } from "../../src/tools/demo-month.ts";
 import { ADMIN_TOKEN, LIST, type Service } from "./service.ts";
 
 const DAY_SECONDS = 86_400;
@@ -80,32 +81,17 @@ async function makeKeys({ admin, nowMs }: Store): Promise<BusyKey[]> {
   return keys;
 }
 
-/** Eight hours from 8 on, of each of the last 30 days. */
+/** Two months, in which customers use their keys differently. */
 function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
-  const today = Math.floor(nowMs / 1000 / DAY_SECONDS) * DAY_SECONDS;
-  const rows = keys.flatMap((key, i) =>
-    Array.from({ length: 30 }, (_, n) => {
-      const daysAgo = 1 + n;
-      const limit = DAY_LIMITS[key.plan as keyof typeof DAY_LIMITS]; // a plan of this file
-      const share =
-        key.customer === NEAR_CUSTOMER && key.plan === "pro" && daysAgo % 7 !== 0
-          ? 0.9
-          : 0.05 + 0.01 * (i % 10);
-      const admitted = Math.floor((limit * share) / 8);
+  const uses = ["shop", "grows", "nightly", "hobby"] as const;
+  return demoMonth(
+    keys.map((key, i) => {
+      const requestsPerDay = DAY_LIMITS[key.plan as keyof typeof DAY_LIMITS]; // a plan of this file
+      const limits = { requestsPerMinute: requestsPerDay / 100, requestsPerDay };
       const isHammer = key.customer === BANNED_CUSTOMER && key.plan === "free";
-      const banned = isHammer ? 900 : 0;
-      const figures = Array.from({ length: 8 }, (_, hour) => {
-        const refused = isHammer ? 40 : share > 0.8 && hour === 7 ? 12 : 0;
-        return [admitted, refused, banned, refused === 0 ? {} : { 42: { minute: refused } }] as const;
-      });
-      const refused = figures.reduce((sum, [, each]) => sum + each, 0);
-      const hours = JSON.stringify([0, 0, 0, 0, 0, 0, 0, 0, ...figures]);
-      return `(${today - daysAgo * DAY_SECONDS}, '${key.id}', '${key.customerId}', '${key.plan}', ${8 * admitted}, ${refused}, ${8 * banned}, ${limit}, '${hours}')`;
+      return { ...key, limits, use: (isHammer ? "hobby" : uses[(i + Math.floor(i / 4)) % 4]) ?? "shop" };
     }),
-  );
-  return inParts(rows, 50).map(
-    (part) =>
-      `insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours) values ${part.join(",")}`,
+    nowMs,
   );
 }
 
@@ -131,8 +117,4 @@ function yesterday(keys: readonly BusyKey[], nowMs: number): string[] {
       ({ id }, i) =>
         `insert into audit_log (at, request_id, actor, call, object, before, after) values (${at + i}, 'yesterday-${i}', 'mona', 'keys.update', '${id}', '{"note":null}', '{"note":"called"}')`,
     );
-}
-
-function inParts<T>(all: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }

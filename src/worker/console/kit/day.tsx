@@ -40,7 +40,10 @@ export function DayLine({ path, chosen = "", day, ofKey }: Props) {
         <Submit>Show</Submit>
       </form>
       <Presets
-        links={["today", "yesterday"].map((each) => [each, dayAddress(path, each), each === chosen] as const)}
+        links={[
+          ["Today", dayAddress(path, "today"), chosen === "today"],
+          ["Yesterday", dayAddress(path, "yesterday"), chosen === "yesterday"],
+        ]}
       />
       {day && <Line day={day} ofKey={ofKey} />}
     </section>

@@ -131,6 +131,15 @@ async function showKey(c: KeyContext, failure?: Failure) {
           asOf={usage.asOf}
         />
       </section>
+      <section id="refused">
+        <h2>When requests were refused</h2>
+        <HeatMap
+          caption={`Refused requests of the last ${HEAT_DAYS} days, by hour`}
+          rows={hours}
+          dayAddress={(each) => dayAddress(path, each)}
+        />
+      </section>
+      <DayLine path={path} chosen={c.req.query("day")} day={day} ofKey />
       <div class="columns">
         <section>
           <h2>About</h2>
@@ -143,15 +152,6 @@ async function showKey(c: KeyContext, failure?: Failure) {
           </section>
         </div>
       </div>
-      <section id="refused">
-        <h2>When requests were refused</h2>
-        <HeatMap
-          caption={`Refused requests of the last ${HEAT_DAYS} days, by hour`}
-          rows={hours}
-          dayAddress={(each) => dayAddress(path, each)}
-        />
-      </section>
-      <DayLine path={path} chosen={c.req.query("day")} day={day} ofKey />
       <section>
         <h2>History</h2>
         <History changes={changes.audit} bans={bans.bans} mayUndo={!c.var.mayOnlyRead} />
