@@ -64,7 +64,7 @@ describe("limitedFetch", () => {
 
   it.concurrent("gets no 429 in a browser", async ({ expect, skip }) => {
     skip(executablePath === undefined, "there is no Chromium");
-    const { page } = await browser.open(new URL("/docs", service.url).href, "desk");
+    const { page } = await browser.open(new URL("/docs/try", service.url).href, "desk");
     expect(await page.evaluate(await programOf())).toEqual([200, 200, 200, 200, 200]);
     await page.close();
   });

@@ -262,10 +262,12 @@ describe("what is known", () => {
     expect(nextMs(33_000)).toBe(33_000);
   });
 
-  it("of a lost request is asked for after ten seconds, if it may have been the last one", ({ expect }) => {
-    const { limits, nextMs } = know(2, 1, 3_000);
-    limits.lose(limits.start(2_000));
-    expect([nextMs(3_000), nextMs(12_000)]).toEqual([12_000, 12_000]);
+  it("of a request whose answer is lost, or says nothing, is asked for after ten seconds", ({ expect }) => {
+    const lost = know(2, 1, 3_000);
+    lost.limits.lose(lost.limits.start(2_000));
+    const empty = know(2, 1, 3_000);
+    empty.limits.learn(empty.limits.start(2_000), { status: 200, headers: new Headers() }, 2_500);
+    for (const { nextMs } of [lost, empty]) expect([nextMs(3_000), nextMs(12_000)]).toEqual([12_000, 12_000]);
   });
 
   it("of pauses is the longest, and without Retry-After each is twice as long as the one before", ({
