@@ -141,6 +141,7 @@ export const LISTS: Readonly<Record<string, List>> = {
     example: "--expiring-within 30d --sort expiry",
   },
   "customers.day": DAY,
+  "customers.report": { rows: "keys", columns: USAGE.columns, heading: totalsOf, example: "--month 2026-10" },
   "keys.day": DAY,
   "keys.usage": { ...USAGE, example: "--since 7d --by hour" },
   "orders.cancelled": {

@@ -2,7 +2,10 @@
 import type * as v from "valibot";
 import { banCalls } from "../admin/bans/calls.ts";
 import type { ListedBan } from "../admin/bans/schema.ts";
+import { customerCalls } from "../admin/customers/calls.ts";
 import { inspectCustomer } from "../admin/customers/inspect.ts";
+import { reportQuery, reportTable } from "../admin/customers/schema.ts";
+import { csvAnswer } from "../admin/http/csv.ts";
 import { checked } from "../admin/http/request-validation.ts";
 import { keyCalls } from "../admin/keys/calls.ts";
 import { rotateKey } from "../admin/keys/change/secrets.ts";
@@ -13,8 +16,9 @@ import { lastUseOf, validOf } from "../admin/says.ts";
 import { inputOf } from "../admin/serve.ts";
 import { usageCalls } from "../admin/usage/calls.ts";
 import { AsOf, UsageChart } from "../console/kit/chart.tsx";
-import { ask, formOf } from "../console/kit/forms.ts";
+import { ask, formOf, queryOf } from "../console/kit/forms.ts";
 import { barePage, type ConsoleContext } from "../console/kit/page.tsx";
+import { MonthReport, monthName } from "../console/kit/report.tsx";
 import {
   Badge,
   Definitions,
@@ -102,7 +106,8 @@ export async function showKeys(c: ConsoleContext) {
           because a limit was used up, and {formatNumber(days.total.refusedWhileBanned)} during bans.
         </p>
         <p class="hint">
-          <AsOf c={c} of={{ ...days, unreachable: [] }} />
+          <AsOf c={c} of={{ ...days, unreachable: [] }} />{" "}
+          <a href="/owner/report">The report of last month</a>
         </p>
       </section>
       <section>
@@ -219,6 +224,23 @@ function BanSentence({ bans: [last, ...others] }: { readonly bans: readonly List
         : "by an operator"}
       .
     </>
+  );
+}
+
+/** The customer sees the report that operators see. */
+export async function showReport(c: ConsoleContext) {
+  const query = queryOf(c, reportQuery);
+  const report = await customerCalls.report.run(inputOf(c, { id: c.var.ownerLink.customerId, query }));
+  if (query.format === "csv") return csvAnswer(c, reportTable(report));
+  return ownerPage(
+    c,
+    `${report.customer.name}, ${monthName(report.month)}`,
+    <>
+      <p class="presets">
+        <a href="/owner">Your keys</a>
+      </p>
+      <MonthReport c={c} report={report} />
+    </>,
   );
 }
 

@@ -20,7 +20,7 @@ import { ownerCodeIn } from "../key/owner-code.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
 import { formatDuration } from "../text/format.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
-import { rotate, showKeys } from "./page.tsx";
+import { rotate, showKeys, showReport } from "./page.tsx";
 
 const SESSION_SECONDS = 12 * HOUR_SECONDS;
 /** Of all links of a customer. A page asks some ten times as much of the database as a list of orders. */
@@ -45,6 +45,7 @@ export function ownerRoutes() {
     .get("/:form{leave|rotate}", (c) => c.redirect("/owner"))
     .use(requireCode, requireLink, admit)
     .get("/", showKeys)
+    .get("/report", showReport)
     .post("/", enter)
     .post("/rotate", rotate);
 }

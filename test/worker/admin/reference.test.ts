@@ -50,6 +50,7 @@ describe("the reference", () => {
     await call("GET /customers", {}, "?limit=1");
     await call("GET /customers/:id", { id: "Pet Shop" });
     await call("GET /customers/:id/day", { id: "Pet Shop" });
+    await call("GET /customers/:id/report", { id: "Pet Shop" });
     await call("GET /audit", {}, "?limit=1");
   });
 

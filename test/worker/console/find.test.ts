@@ -57,6 +57,39 @@ describe("one field", () => {
     expect(await customersWith("muller")).toEqual([]);
   });
 
+  it("finds where one does something, cancelled orders, links, and customers by their address first", async ({
+    expect,
+  }) => {
+    const { found, post } = await finder();
+    const fields = { name: "ops@found.example key", plan: "free", customer: "Found Ltd" };
+    await post("/console/keys/new", fields);
+    await env.DB.batch([
+      env.DB.prepare(
+        "update customers set search = name_key || char(10) || 'ops@found.example' where name = 'Found Ltd'",
+      ),
+      env.DB.prepare(
+        "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (4712, 0, 'key_gone', 'x')",
+      ),
+      env.DB.prepare(
+        "insert into owner_links select 'link_5e9d1f0a7b3c2d48', 'hash', id, 0, 'mo', 9000000000 from customers where name = 'Found Ltd'",
+      ),
+    ]);
+    const hrefsOf = async (text: string) => (await found(text)).map(({ kind, href }) => [kind, href]);
+    for (const [text, href] of [
+      ["revoke", "/console/keys"],
+      ["Webhook", "/console/alerts"],
+      ["429", "/console/usage?sort=refused"],
+      ["leak", "/console/keys"],
+    ] as const)
+      expect((await hrefsOf(text))[0], text).toEqual(["do", href]);
+    for (const text of ["4712", "#4712", "order 4712"])
+      expect(await hrefsOf(text), text).toEqual([["cancelled", "/console/orders/cancelled"]]);
+    expect((await hrefsOf("link_5e9d1f0a7b3c2d48"))[0]?.[1]).toMatch(
+      /^\/console\/customers\/cus_\w+\/links$/,
+    );
+    expect((await found("ops@found.example")).map(({ kind }) => kind)).toEqual(["customer", "key"]);
+  });
+
   it("leads to the only thing, and else to a page with all of them", async ({ expect }) => {
     const { id, key } = await namedKey("only", "One & Co");
     const { get, post } = await finder();

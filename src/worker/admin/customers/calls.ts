@@ -12,6 +12,7 @@ import { eraseCustomer, previewErasure } from "./change/erase.ts";
 import { mergeCustomer, previewMerge } from "./change/merge.ts";
 import { createCustomer, updateCustomer } from "./change/update.ts";
 import { inspectCustomer } from "./inspect.ts";
+import { findReport } from "./report.ts";
 import {
   createdCustomer,
   customerPage,
@@ -23,6 +24,9 @@ import {
   merged,
   merger,
   newCustomer,
+  reportAnswer,
+  reportQuery,
+  reportTable,
   updatedCustomer,
 } from "./schema.ts";
 import { findCustomers, isSought } from "./sql.ts";
@@ -57,6 +61,18 @@ export const customerCalls = {
     answer: inspectedCustomer,
 
     run: ({ env, id }) => inspectCustomer(env, id),
+  }),
+
+  report: call({
+    id: "customers.report",
+    route: "GET /customers/:id/report",
+    summary: "Show the report of a month",
+    description: "The use of a customer by day and by key, beside the month before. The CSV has the keys.",
+    query: reportQuery,
+    answer: reportAnswer,
+
+    run: ({ env, id, query }) => findReport(env, id, query),
+    table: reportTable,
   }),
 
   create: call({

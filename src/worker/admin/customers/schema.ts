@@ -14,9 +14,10 @@ import {
   shownCustomer,
   version,
 } from "../http/answer-schemas.ts";
+import { type CsvTable, columnsOf } from "../http/csv.ts";
 import { format, limits, oneOf, paging, range } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
-import { answered, unreachable, usageOfKeys } from "../usage/schema.ts";
+import { answered, keyUsage, timeUsage, unreachable, usageOfKeys, usageTotal } from "../usage/schema.ts";
 
 const name = v.pipe(
   shortText(100),
@@ -98,3 +99,38 @@ export const createdCustomer = v.strictObject(changed);
 export const erasedCustomer = v.strictObject(changed);
 export const updatedCustomer = v.strictObject({ ...changed, effective });
 export const merged = v.strictObject({ into: customerView, effective, says });
+
+export const reportQuery = v.strictObject({
+  month: v.optional(
+    described(
+      v.pipe(v.string(), v.regex(/^\d{4}-(0[1-9]|1[0-2])$/, "must be a month, as in 2026-10")),
+      "A month (UTC), as in `2026-10`. By default the last one.",
+    ),
+  ),
+  format,
+});
+const reportKey = v.strictObject({ month: v.string(), ...keyUsage.entries, customer: shownCustomer });
+export const reportAnswer = v.strictObject({
+  customer: shownCustomer,
+  month: v.string(),
+  ...answered,
+  total: v.strictObject(usageTotal),
+  before: described(v.strictObject(usageTotal), "The whole month before."),
+  keys: described(v.array(reportKey), "The keys in use, the most requests first."),
+  days: v.array(
+    v.strictObject({
+      ...timeUsage.entries,
+      before: described(count, "Admitted on the same day of the month before."),
+    }),
+  ),
+  keyCount: count,
+  hasMoreKeys: v.boolean(),
+  unreachable,
+});
+
+/** The file has the customer and the month in its name, of ASCII letters and digits only, and in each row. */
+export function reportTable({ customer, month, keys }: v.InferOutput<typeof reportAnswer>): CsvTable {
+  const name = customer.name.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "");
+  const words = name.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || customer.id;
+  return { file: `usage-${words}-${month}`, columns: columnsOf(reportKey), rows: keys };
+}

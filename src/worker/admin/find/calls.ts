@@ -1,7 +1,7 @@
 /** The call that finds things of all kinds. */
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { counted, planName } from "../../text/format.ts";
+import { counted, formatTime, planName } from "../../text/format.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
@@ -11,12 +11,14 @@ import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { orderTarget } from "../orders/sql.ts";
 import { type FoundThing, findQuery, foundThings, IS_MASKED } from "./schema.ts";
+import { type Cancelled, findCancelled, findLink } from "./sql.ts";
 
 export const find = call({
   id: "find",
   route: "GET /find",
-  summary: "Find keys, customers and orders by a text",
-  description: "Up to 8 keys, 5 customers and an order. A secret is found by its id, and is never sent.",
+  summary: "Find keys, customers, orders and links by a text",
+  description:
+    "Up to 8 keys, 5 customers, an order, also a cancelled one, and a link by its id. A secret is found by its id, and is never sent.",
   query: findQuery,
   answer: foundThings,
 
@@ -31,21 +33,36 @@ export async function findThings(env: Bindings, text: string): Promise<{ found: 
   // A masked secret is found by its end.
   const part = IS_MASKED.test(text) ? text.slice(-4) : text;
   const filter = { search: part, sort: "name", direction: "asc", limit: MAX_KEYS } as const;
-  const [order, { keys }, customers] = await Promise.all([
-    isInt64(text) ? findTarget(db, orderTarget(text)) : undefined,
+  const orderId = text.replace(/^(order )?#?/i, "");
+  const [order, cancelled, link, { keys }, customers] = await Promise.all([
+    isInt64(orderId) ? findTarget(db, orderTarget(orderId)) : undefined,
+    isInt64(orderId) ? findCancelled(db, orderId) : undefined,
+    /^link_\w+$/.test(text) ? findLink(db, text) : undefined,
     listKeys(db, filter, nowSeconds()),
     searchCustomers(db, text, MAX_CUSTOMERS),
   ]);
+  const foundCustomers = customers.map(({ id, name, email, keys: count }) => {
+    const detail = [counted(count, "key"), email ?? []].flat().join(", ");
+    return { kind: "customer", id, name, detail } as const;
+  });
+  const isAddress = text.includes("@");
   return {
     found: [
-      ...(order ? [{ kind: "order", id: text, name: text, detail: order.status } as const] : []),
+      ...(order ? [{ kind: "order", id: orderId, name: orderId, detail: order.status } as const] : []),
+      ...(cancelled
+        ? [{ kind: "cancelled", id: orderId, name: orderId, detail: byWhom(cancelled) } as const]
+        : []),
+      ...(link ? [{ kind: "link", ...link } as const] : []),
+      // Keys have no address.
+      ...(isAddress ? foundCustomers : []),
       ...keys.map(foundKey),
-      ...customers.map(({ id, name, email, keys: count }) => {
-        const detail = [counted(count, "key"), email ?? []].flat().join(", ");
-        return { kind: "customer", id, name, detail } as const;
-      }),
+      ...(isAddress ? [] : foundCustomers),
     ],
   };
+}
+
+function byWhom({ at, keyName }: Cancelled): string {
+  return `cancelled by ${keyName ?? "a deleted key"}, ${formatTime(at)}`;
 }
 
 function foundKey({ id, name, customer, plan, status }: KeyView): FoundThing {

@@ -14,8 +14,8 @@ export const findQuery = v.strictObject({
 export const IS_MASKED = /^(?:sok_\w*)?(?:…|\.{3})\w{4}$/;
 
 const foundThing = v.strictObject({
-  kind: v.picklist(["key", "customer", "order"]),
-  id: v.string(),
+  kind: v.picklist(["key", "customer", "order", "cancelled", "link"]),
+  id: described(v.string(), "Of a link, that of its customer."),
   name: v.string(),
   detail: v.string(),
 });

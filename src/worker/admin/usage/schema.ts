@@ -78,7 +78,7 @@ const closeness = {
     "The highest percentage of a day with the limit of now. Null: the key was not used under it.",
   ),
 };
-const keyUsage = v.strictObject({
+export const keyUsage = v.strictObject({
   keyId: v.string(),
   keyName: v.string(),
   customer: v.nullable(shownCustomer),

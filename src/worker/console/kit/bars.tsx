@@ -3,8 +3,8 @@ import type { DayUsage, TimeUsage } from "../../admin/usage/schema.ts";
 import { formatDay, formatNumber, formatShort, formatTime } from "../../text/format.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
 
-/** Days of one key have their limit. */
-export type DrawnRow = TimeUsage & Partial<Pick<DayUsage, "limitPerDay">>;
+/** Days of one key have their limit, and those of a report what the same day of the month before had. */
+export type DrawnRow = TimeUsage & Partial<Pick<DayUsage, "limitPerDay"> & { readonly before: number }>;
 
 /** A part of each bar, the lowest first. */
 export type Series = {
@@ -28,8 +28,8 @@ type Props = Rows & {
   readonly admitted: readonly Series[];
   /** A few refusals could not be seen above millions, so they have a band below, with a scale of its own. */
   readonly refused: readonly Series[];
-  /** The limit to draw at a bar, or 0. */
-  readonly limitAt: (row: DrawnRow) => number;
+  /** What is drawn across a bar. */
+  readonly lines: readonly Series[];
 };
 
 const HEIGHT = 240;
@@ -49,7 +49,7 @@ export function timeOf(start: string, by: Rows["by"]): string {
   return by === "day" ? formatDay(start) : formatTime(start);
 }
 
-export function Bars({ rows, by, asOf, admitted, refused, limitAt }: Props) {
+export function Bars({ rows, by, asOf, admitted, refused, lines }: Props) {
   const bottom = HEIGHT - FOOT;
   const floor = refused.length === 0 ? bottom : bottom - BAND_HEIGHT;
   const width = 100 / rows.length;
@@ -61,7 +61,7 @@ export function Bars({ rows, by, asOf, admitted, refused, limitAt }: Props) {
     stepsTo(row) % distance === 0 ? [{ start: row.start, middle: (i + 0.5) * width }] : [],
   );
   const titleOf = (row: DrawnRow) => {
-    const figures = [...admitted, ...refused].map(
+    const figures = [...admitted, ...refused, ...lines.filter(({ colour }) => colour === "before")].map(
       ({ valueAt, words }) => `${formatNumber(valueAt(row))} ${words}`,
     );
     return `${timeOf(row.start, by)}: ${figures.join(", ")}${isOpen(row) ? ", reported so far" : ""}`;
@@ -71,7 +71,7 @@ export function Bars({ rows, by, asOf, admitted, refused, limitAt }: Props) {
       <rect class="open" x={percent(100 - open * width)} width={percent(open * width)} height={bottom}>
         <title>Not all requests of this time are reported yet</title>
       </rect>
-      <Panel rows={rows} series={admitted} top={HEAD} bottom={floor} limitAt={limitAt} />
+      <Panel rows={rows} series={admitted} top={HEAD} bottom={floor} lines={lines} />
       {refused.length > 0 && <Panel rows={rows} series={refused} top={floor + HEAD} bottom={bottom} />}
       {named.map(({ start, middle }, i) => (
         <text x={percent(middle)} y={HEIGHT - 5}>
@@ -113,7 +113,7 @@ type PanelProps = Pick<Rows, "rows"> & {
   readonly series: readonly Series[];
   readonly top: number;
   readonly bottom: number;
-  readonly limitAt?: Props["limitAt"];
+  readonly lines?: Props["lines"];
 };
 
 /** In percent of the width. */
@@ -122,10 +122,9 @@ const MIN_HEIGHT = 3;
 const MIN_DISTANCE = 24;
 
 /** The bars with the lines of their scale. */
-function Panel({ rows, series, top, bottom, limitAt = () => 0 }: PanelProps) {
+function Panel({ rows, series, top, bottom, lines = [] }: PanelProps) {
   const sums = rows.map((row) => series.reduce((sum, { valueAt }) => sum + valueAt(row), 0));
-  const limits = rows.map(limitAt);
-  const max = Math.max(...sums, ...limits);
+  const max = Math.max(...sums, ...lines.flatMap(({ valueAt }) => rows.map(valueAt)));
   const unit = unitOf(max, Math.floor((bottom - top) / MIN_DISTANCE));
   const highest = Math.max(unit, max);
   const heightOf = (value: number) => Math.round(((bottom - top) * value) / highest);
@@ -133,10 +132,10 @@ function Panel({ rows, series, top, bottom, limitAt = () => 0 }: PanelProps) {
   const step = 100 / rows.length;
   const width = Math.min(0.76 * step, MAX_WIDTH);
   const middle = (i: number) => (i + 0.5) * step;
-  const lines = Array.from({ length: Math.floor(highest / unit) + 1 }, (_, i) => i * unit);
+  const scale = Array.from({ length: Math.floor(highest / unit) + 1 }, (_, i) => i * unit);
   return (
     <>
-      {lines.map((value) => (
+      {scale.map((value) => (
         <>
           <line x2="100%" y1={y(value)} y2={y(value)} />
           <text class="scale" x={-8} y={y(value) + 4}>
@@ -161,17 +160,12 @@ function Panel({ rows, series, top, bottom, limitAt = () => 0 }: PanelProps) {
           );
         });
       })}
-      {limits.map(
-        (limit, i) =>
-          limit > 0 && (
-            <line
-              class="limit"
-              x1={percent(i * step)}
-              x2={percent((i + 1) * step)}
-              y1={y(limit)}
-              y2={y(limit)}
-            />
-          ),
+      {lines.map(({ colour, valueAt }) =>
+        rows.map((row, i) => {
+          if (valueAt(row) === 0) return null;
+          const at = y(valueAt(row));
+          return <line class={colour} x1={percent(i * step)} x2={percent((i + 1) * step)} y1={at} y2={at} />;
+        }),
       )}
       {rows.length <= MAX_VALUES &&
         sums.map(

@@ -127,17 +127,25 @@ export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
   const admitted = (keys.length === 0 ? [ADMITTED] : seriesOf(keys)).filter(isShown);
   const refused = NOT_ADMITTED.filter(isShown);
   const highest = Math.max(...used.map((row) => row.admitted));
-  const limitAt = ({ limitPerDay }: DrawnRow) =>
-    limitPerDay && limitPerDay <= MAX_LIMIT * highest ? limitPerDay : 0;
+  const lines: readonly Series[] = [
+    {
+      ...{ label: "Limit of the day", words: "the limit of the day", colour: "limit" },
+      valueAt: ({ limitPerDay }: DrawnRow) =>
+        limitPerDay && limitPerDay <= MAX_LIMIT * highest ? limitPerDay : 0,
+    },
+    {
+      ...{ label: "The month before", words: "admitted in the month before", colour: "before" },
+      valueAt: ({ before = 0 }: DrawnRow) => before,
+    },
+  ].filter(isShown);
   return (
     <figure class="chart">
       <figcaption>{title}, UTC</figcaption>
-      <Bars rows={rows} by={by} asOf={asOf} admitted={admitted} refused={refused} limitAt={limitAt} />
+      <Bars rows={rows} by={by} asOf={asOf} admitted={admitted} refused={refused} lines={lines} />
       <ul class="legend" aria-hidden="true">
-        {[...admitted, ...refused].map(({ label, colour }) => (
+        {[...admitted, ...refused, ...lines].map(({ label, colour }) => (
           <li class={colour}>{label}</li>
         ))}
-        {used.some(limitAt) && <li class="limit">Limit of the day</li>}
         {refused.length > 0 && <li class="hint">Below: refused and blocked, on a scale of their own</li>}
       </ul>
       <details>

@@ -126,6 +126,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
           <LinkButton href={addressOf("/console/usage", { customer: id, from: daysBefore(DAYS - 1) })}>
             Usage
           </LinkButton>
+          <LinkButton href={`${address}/report`}>Report</LinkButton>
           {mayChange && <ActionLinks of={actions} open={open} />}
         </>
       ),

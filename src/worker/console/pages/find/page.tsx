@@ -8,6 +8,7 @@ import { ownerCodeIn } from "../../../key/owner-code.ts";
 import { addressOf, ask, formOf, queryOf } from "../../kit/forms.ts";
 import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
 import { customerAddress } from "../../kit/ui.tsx";
+import { actionsFor } from "./actions.ts";
 
 type Found = Omit<FoundThing, "id"> & { readonly href: string };
 
@@ -19,7 +20,8 @@ export async function answerFind(c: ConsoleContext): Promise<Response> {
   const text = typed.trim();
   const found = await foundBy(c, text);
   const [only, another] = found;
-  if (only && (!another || isIdOf(only, text))) return c.redirect(only.href, 303);
+  const isOnly = !another && actionsFor(text).length === 0;
+  if (only && (isOnly || isIdOf(only, text))) return c.redirect(only.href, 303);
   return isSecret(text) ? showFound(c, text, []) : c.redirect(addressOf(FIND, { text }), 303);
 }
 
@@ -30,7 +32,10 @@ export async function findPage(c: ConsoleContext): Promise<Response> {
 
 async function showFound(c: ConsoleContext, text: string, found: readonly Found[]) {
   const shown = isSecret(text) ? "" : text;
-  const nothing = text !== "" && found.length === 0 && <p role="status">{await nothingIs(c, text)}</p>;
+  const actions = actionsFor(shown);
+  const nothing = text !== "" && found.length + actions.length === 0 && (
+    <p role="status">{await nothingIs(c, text)}</p>
+  );
   return page(
     c,
     { title: "Find" },
@@ -42,7 +47,7 @@ async function showFound(c: ConsoleContext, text: string, found: readonly Found[
             name="text"
             value={shown}
             aria-label="Find"
-            title="A key, a customer or an order: a name, a note, an id, a secret or its last four characters."
+            title="A key, a customer, an order, or what you want to do: a name, an e-mail address, a note, an id, a secret or its last four characters."
             maxlength={254}
             autocomplete="off"
             spellcheck={false}
@@ -51,8 +56,13 @@ async function showFound(c: ConsoleContext, text: string, found: readonly Found[
           />
         </form>
       </search>
-      {found.length > 0 && (
+      {found.length + actions.length > 0 && (
         <ul class="found">
+          {actions.map(({ name, href }) => (
+            <li>
+              <span class="muted">do</span> <a href={href}>{name}</a>
+            </li>
+          ))}
           {found.map(({ kind, name, detail, href }) => (
             <li>
               <span class="muted">{kind}</span> <a href={href}>{name}</a> <span class="muted">{detail}</span>
@@ -114,4 +124,6 @@ const ADDRESSES: Readonly<Record<FoundThing["kind"], (id: string) => string>> = 
   key: (id) => `/console/keys/${id}`,
   customer: customerAddress,
   order: (id) => `/console/orders/${id}`,
+  cancelled: () => "/console/orders/cancelled",
+  link: (customer) => `${customerAddress(customer)}/links`,
 };
