@@ -274,6 +274,17 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
     await page.close();
   });
 
+  it("what is true now to a key's page: a ban, and its end", { timeout: 60_000 }, async ({ expect }) => {
+    const { id, path } = await newKey("looked at");
+    const { page, problems } = await signInTo(browser, service, path);
+    const banned = page.getByText("Banned until");
+    await service.admin("PUT", `/keys/${id}/ban`, { seconds: 15, reason: "a test" });
+    await banned.waitFor({ timeout: 30_000 });
+    await banned.waitFor({ state: "detached", timeout: 30_000 });
+    expect(problems).toEqual([]);
+    await page.close();
+  });
+
   it("a button that copies a secret, and times that go on", async ({ expect }) => {
     const { page } = await signInTo(browser, service, "/console/keys/new");
     await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);

@@ -101,6 +101,8 @@ const PAGES: Readonly<Record<string, string>> = {
   "a customer of the past": "/console/customers/Hammer%20GmbH",
   "a form of a customer": `${OF_CUSTOMER}/merge`,
   links: `${OF_CUSTOMER}/links`,
+  report: "/console/customers/Hammer%20GmbH/report",
+  "a day of a customer": "/console/customers/Hammer%20GmbH?day=3d",
   usage: "/console/usage?customer=&from=30d",
   "usage by hour": "/console/usage?by=hour&from=7d",
   orders: "/console/orders",
@@ -112,7 +114,7 @@ const PAGES: Readonly<Record<string, string>> = {
   plan: "/console/plans/pro/edit",
   audit: "/console/audit",
   alerts: "/console/alerts",
-  find: "/console/find?text=a",
+  find: "/console/find?text=lim",
 };
 
 describe.skipIf(executablePath === undefined)("every page", () => {
