@@ -1,4 +1,9 @@
-/** The client's address as a key. */
+/**
+ * The client's address as a key.
+ *
+ * @example
+ * const options: AddressOptions = { ipv6Prefix: 56 };
+ */
 export type AddressOptions = {
   /** How many bits of an IPv6 address name a client, 0 to 128. By default 64: a client has a /64 or more. */
   readonly ipv6Prefix?: number | undefined;

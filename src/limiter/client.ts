@@ -76,7 +76,18 @@ export type Address = {
   readonly timeoutMs?: number | undefined;
 };
 
-/** `Unit` names the units of the limits besides requests. */
+/**
+ * `Unit` names the units of the limits besides requests.
+ *
+ * @example
+ * const options: AdmitOptions<"tokens"> = {
+ *   key: "user_1",
+ *   limits: [perMinute(60), { name: "tokens", unit: "tokens", amount: 90_000, seconds: 60 }],
+ *   cost: { tokens: 4_000 },
+ *   settleId: crypto.randomUUID(),
+ *   waitUntil: (held) => ctx.waitUntil(held),
+ * };
+ */
 export type AdmitOptions<Unit extends string = "requests"> = Address &
   Omit<LimiterCall, "version" | "limits" | "cost"> & {
     /** A class with a `loadPolicy` needs no limits here. */
@@ -225,5 +236,6 @@ async function nameOf(key: string): Promise<string> {
     throw new TypeError(`the key of a rate limit must be a string, not ${typeof key}`);
   const bytes = UTF_8.encode(key);
   if (bytes.length <= MAX_NAME_BYTES) return key;
-  return `sha256:${new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex()}`;
+  const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return `sha256:${Array.from(hash, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 }

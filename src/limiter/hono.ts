@@ -19,7 +19,22 @@ export type RefusedVerdict = Exclude<Verdict, { kind: "admitted" }>;
 type MaybePromise<T> = T | Promise<T>;
 type Answer = Response | ReturnType<MiddlewareHandler>;
 
-/** `Unit` names the units of the limits besides requests. */
+/**
+ * `Unit` names the units of the limits besides requests.
+ *
+ * @example
+ * const options: RateLimitOptions<E, "tokens"> = {
+ *   namespace: (c) => c.env.RATE_LIMITER,
+ *   key: clientAddress,
+ *   limits: [perMinute(60), { name: "tokens", unit: "tokens", amount: 90_000, seconds: 60 }],
+ *   cost: () => ({ tokens: 4_000 }),
+ *   settle: async (c) => ({ tokens: await c.get("tokens") }),
+ *   bans: { strikes: 30 },
+ *   skip: (c) => c.req.path === "/health",
+ *   onRefused: (c) => c.json({ error: "rate_limited" }, 429),
+ *   onUnreachable: (_c, next) => next(),
+ * };
+ */
 export type RateLimitOptions<E extends Env = Env, Unit extends string = "requests"> = {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
   /** Requests with the same key are counted together. Dashboards show the key, so use no secret. */

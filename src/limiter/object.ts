@@ -61,6 +61,16 @@ const LOAD_TIMEOUT_MS = 5_000;
 const REPORT_TIMEOUT_MS = 30_000;
 const DEFAULT_POLICY_MAX_AGE_MS = 60_000;
 
+/**
+ * What a subclass gives to the constructor.
+ *
+ * @example
+ * const options: RateLimiterOptions = {
+ *   policyMaxAgeMs: 86_400_000,
+ *   policyRefreshMs: 600_000,
+ *   thresholds: { window: "minute", percents: [80, 100] },
+ * };
+ */
 export type RateLimiterOptions = {
   /** No decision is made by an older policy. The default is 60,000. */
   readonly policyMaxAgeMs?: number | undefined;

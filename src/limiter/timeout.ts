@@ -3,13 +3,10 @@ export class LimiterTimeoutError extends Error {
 }
 
 /** Rejects with a LimiterTimeoutError if there is no result in time. The work goes on. */
-export async function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
-  const { promise: timeout, reject } = Promise.withResolvers<never>();
-  const refuse = () => reject(new LimiterTimeoutError(`${what}: no answer within ${timeoutMs} ms`));
-  const timer = setTimeout(refuse, timeoutMs);
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+export function withTimeout<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const refuse = () => reject(new LimiterTimeoutError(`${what}: no answer within ${timeoutMs} ms`));
+    const timer = setTimeout(refuse, timeoutMs);
+    work.finally(() => clearTimeout(timer)).then(resolve, reject);
+  });
 }

@@ -17,7 +17,12 @@ const MAX_BAN_SECONDS = 86_400;
 /** A ban that begins this soon after the end of the last ban is twice as long as the last ban. */
 const MEMORY_MS = 86_400_000;
 
-/** Bans a key that goes on after its refusals. `{}` takes the defaults. */
+/**
+ * Bans a key that goes on after its refusals. `{}` takes the defaults.
+ *
+ * @example
+ * const bans: BanRule = { strikes: 30, firstSeconds: 60 };
+ */
 export type BanRule = {
   /** In how many seconds a key must go on until the ban, 1 to 600. The default is 20. */
   readonly strikes?: number | undefined;

@@ -50,7 +50,18 @@ export type Block = { readonly endsAtMs: number; readonly reason: string | null 
 /** The window, and the shares of its limit in percent, at which a key is reported at once. */
 export type Thresholds = { readonly window: string; readonly percents: readonly number[] };
 
-/** The rules for the requests of a key. Only `limits` is required. */
+/**
+ * The rules for the requests of a key. Only `limits` is required.
+ *
+ * @example
+ * const policy: Policy = {
+ *   limits: [perMinute(60), perDay(1_000)],
+ *   bans: {},
+ *   credentials: [{ hash: "9f86d081", expiresAtMs: null }],
+ *   facts: { plan: "free" },
+ *   later: { fromMs: Date.UTC(2027, 0, 1), limits: [perMinute(120), perDay(1_000)] },
+ * };
+ */
 export type Policy = {
   readonly limits: readonly Limit<string>[];
   /** Without a rule, the key is never banned for strikes. */

@@ -14,7 +14,12 @@ import {
   type WindowView,
 } from "./windows.ts";
 
-/** Each group of headers is sent unless its member is false. */
+/**
+ * Each group of headers is sent unless its member is false.
+ *
+ * @example
+ * const headers: HeaderOptions = { xRateLimit: false };
+ */
 export type HeaderOptions = {
   readonly xRateLimit?: boolean | undefined;
   readonly rateLimit?: boolean | undefined;

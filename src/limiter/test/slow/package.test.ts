@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -21,16 +21,25 @@ const MINUTE_MS = 60_000;
 
 /** What an example of the README takes for granted, if it imports nothing itself. */
 const PRELUDE = `import type { Context, Hono } from "hono";
-import { admit, block, inspect, type LimiterNamespace, perDay, perHour, perMinute, type Policy, RateLimiter,
+import { type AddressOptions, type AdmitOptions, admit, type BanRule, block, clientAddress, type HeaderOptions, inspect,
+  type Limit, type LimiterNamespace, perDay, perHour, perMinute, type Policy, RateLimiter, type RateLimiterOptions,
   type RateLimitOptions, rateLimit, type Report, reset, settle, unblock } from "hono-durable-limiter";
 type Bindings = { RATE_LIMITER: DurableObjectNamespace<RateLimiter>; DB: D1Database };
-type E = { Bindings: Bindings; Variables: { tokens?: number | Promise<number> } };
+type E = { Bindings: Bindings; Variables: { tokens?: number | Promise<number>; apiKey: string } };
 type Row = { per_minute: number; secret_hash: string };
 declare const app: Hono<E>;
 declare const env: Bindings;
 declare const ctx: ExecutionContext;
 declare const work: () => Promise<number>;
 declare const partsOf: (request: Request) => AsyncIterable<{ text: string; tokens: number }>;
+declare const auth: { api: { verifyApiKey(of: { body: { key: string } }): Promise<{ key: { id: string } | null }> } };
+declare const z: { string(): unknown };
+declare const search: (query: string) => Promise<string>;
+declare const server: {
+  registerTool(name: string, of: { inputSchema: object }, tool: (
+    input: { query: string }, extra: { authInfo?: { clientId: string } },
+  ) => Promise<{ content: { type: "text"; text: string }[] }>): void;
+};
 declare const key: (c: Context<E>) => string;
 declare const namespace: (c: Context<E>) => LimiterNamespace;
 `;
@@ -47,6 +56,8 @@ const EXAMPLES = [
   "two-keys",
   "store",
   "better-auth",
+  "better-auth-keys",
+  "mcp",
   "orders",
   "subclass",
   "vitest.config",
@@ -263,12 +274,21 @@ describe("the packed package", () => {
     const options = "--strict --exactOptionalPropertyTypes --noUncheckedIndexedAccess --noEmit".split(" ");
     const modules =
       "--allowImportingTsExtensions --target esnext --module esnext --moduleResolution bundler".split(" ");
-    const types = ["--types", "@cloudflare/workers-types", "--lib", "esnext"];
+    const known = ["--types", "@cloudflare/workers-types", "--lib", "esnext"];
     const tsc = (...files: string[]) =>
-      run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...modules, ...types, ...files], { cwd: folder });
+      run(join(ROOT, "node_modules/.bin/tsc"), [...options, ...modules, ...known, ...files], { cwd: folder });
     await tsc("src/index.ts", "plain.ts", "optional.ts");
     const all = [...EXAMPLES, "recipes", "streaming"].map((name) => `${name}.ts`);
-    await tsc("--skipLibCheck", "env.d.ts", ...all);
+    // The examples at exported options.
+    const types = join(folder, "node_modules/hono-durable-limiter/dist");
+    const declarations = (await readdir(types, { recursive: true })).filter((name) => name.endsWith(".d.ts"));
+    const comments = await Promise.all(declarations.map((name) => readFile(join(types, name), "utf8")));
+    const examples = comments.flatMap((text) => [...text.matchAll(/@example\n((?: \*(?!\/).*\n)+)/g)]);
+    const blocks = examples.map(([, lines = ""]) => `{${lines.replaceAll(/^ \*/gm, "")}}`);
+    expect(blocks.length).toBeGreaterThan(5);
+    const others = `import { limitedFetch } from "hono-durable-limiter/fetch";\ndeclare const urls: string[];\n`;
+    await writeFile(join(folder, "options.ts"), PRELUDE + others + blocks.join("\n"));
+    await tsc("--skipLibCheck", "env.d.ts", "options.ts", ...all);
     const example = await readFile(join(folder, "src/index.ts"), "utf8");
     await writeFile(join(folder, "wrong.ts"), example.replace("perDay(1000)", 'perDay("1000")'));
     await expect(tsc("wrong.ts")).rejects.toMatchObject({

@@ -97,6 +97,24 @@ describe("a limit of 0", () => {
   });
 });
 
+describe("a clock that was ahead for a request", () => {
+  it("gives no window a second limit, and lengthens no wait by more than it was ahead", ({ expect }) => {
+    let counters = NOTHING_COUNTED;
+    const retryAt = (nowMs: number) => {
+      const decision = decide(counters, { limits: [perMinute(3)] }, KEY, {}, nowMs);
+      counters = decision.counters;
+      return decision.verdict.kind === "limited" ? decision.verdict.retryAfterMs : decision.verdict.kind;
+    };
+    const later = NOW + 3_600_000;
+    const [admitted, waitMs] = ["admitted", NOON + 3_660_000 - NOW];
+    expect([retryAt(NOW), retryAt(NOW), retryAt(NOW)]).toEqual([admitted, admitted, admitted]);
+    expect(retryAt(later)).toBe(admitted);
+    // The two that are left of the later window.
+    expect([retryAt(NOW), retryAt(NOW), retryAt(NOW)]).toEqual([admitted, admitted, waitMs]);
+    expect([retryAt(later), retryAt(NOW + waitMs)]).toEqual([45_000 - 200, admitted]);
+  });
+});
+
 describe("two units", () => {
   const tokens = (amount: number) => ({ name: "tokens", unit: "tokens", amount, seconds: 60 });
   const limits = [perMinute(3), tokens(1_000)];
