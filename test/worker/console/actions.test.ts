@@ -510,6 +510,17 @@ describe("an address that somebody else made", () => {
   );
 });
 
+describe("the preview of a merge", () => {
+  it("names the limits that hold for the keys then, and those that go", async ({ expect }) => {
+    const [from, into] = [crypto.randomUUID(), crypto.randomUUID()];
+    const { post } = await browserWith(env.ADMIN_TOKEN);
+    await post("/console/customers/new", { name: from, requestsPerDay: "7654321" });
+    await post("/console/customers/new", { name: into, requestsPerMinute: "1234" });
+    const html = await (await post(`/console/customers/${from}/merge`, { into })).text();
+    for (const limit of ["1,234", "7,654,321"]) expect(html).toContain(limit);
+  });
+});
+
 describe("the form of a new key", () => {
   it("links to the key that it has made, and to none before", async ({ expect }) => {
     const { post } = await browserWith(env.ADMIN_TOKEN);

@@ -50,15 +50,13 @@ async function merge(input: MergeInput) {
 
 export async function previewMerge(input: MergeInput): Promise<string[]> {
   const { from, into } = await merge({ ...input, isDryRun: true });
-  const { requestsPerMinute, requestsPerDay } = from;
-  const texts = [
-    from.email,
-    from.note,
-    listOf(Object.entries({ requestsPerMinute, requestsPerDay })) || null,
-  ];
-  const gone = texts.filter((text) => text !== null);
+  const [limit, limitGone] = [into, from].map(({ requestsPerMinute, requestsPerDay }) =>
+    listOf(Object.entries({ requestsPerMinute, requestsPerDay })),
+  );
+  const gone = [from.email, from.note, limitGone].filter(Boolean);
   return [
     `${counted(from.keys, "key")} of ${from.name}, its revoked keys, its use and its bans become those of ${into.name}.`,
+    ...(limit ? [`The limit of ${into.name} over all its keys is theirs, too: ${limit}.`] : []),
     `${from.name} is no customer any more, and its links end.`,
     ...(gone.length === 0 ? [] : [`This goes, and only the audit log has it then: ${gone.join("; ")}`]),
     "This cannot be undone.",
