@@ -280,6 +280,9 @@ describe("an erasure", () => {
     await operator("PATCH", `/keys/${key.id}`, { name: "laptop of Erika", note: "still owes" });
     await watched("PUT", `/keys/${key.id}/ban`, { seconds: 60, reason: "abuse" });
     await watched("POST", "/links", { customer: "Erika Muster", days: 2 });
+    const lent = await createKeyOf("Erika Musterfrau");
+    await watched("PUT", `/keys/${lent.id}/ban`, { seconds: 60, reason: "abuse" });
+    await moveTo(lent, "Somebody");
     await operator("POST", `/customers/${merged.customer?.id}/merge`, { into: "Erika Muster" });
     await operator("PATCH", `/customers/${key.customer?.id}`, { name: "Erika M.", note: "owes us nothing" });
     await moveTo(moved, "Somebody");

@@ -23,7 +23,7 @@ export async function eraseCustomer(input: ChangeInput): Promise<v.InferOutput<t
     statements: (made) => [
       {
         head: sql`delete from alerts`,
-        where: sql`key_id in (${ofKeys}) or data ->> '$.customer.id' = ${id}`,
+        where: sql`key_id in (${ofKeys}) or data ->> '$.customer.id' in (${mergedInto(id)})`,
       },
       eraseEntries(id, ofKeys, entries),
       {
