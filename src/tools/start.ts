@@ -3,7 +3,6 @@ import { accessSync, constants, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { createServer, isIP, isIPv6 } from "node:net";
 import { dirname, join, resolve } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { setTimeout } from "node:timers/promises";
 import { Command, InvalidArgumentError } from "commander";
 import { ensureLocalToken } from "../local/token.ts";
 import {
@@ -149,16 +148,17 @@ async function execute(folder: string, sql: string): Promise<void> {
   if (code !== 0) throw new Error(`The demo data could not be loaded: ${says}`);
 }
 
-const ASK_EACH_MS = 5_000;
-const PATIENCE_MS = 20_000;
+/** How long the restarted runtime may take for an answer. */
+const PATIENCE_MS = 10_000;
 
 /**
  * If the runtime that holds the port ends, wrangler's restart takes connections and answers none
- * (workers-sdk#14926 is its neighbour), so the service starts anew.
+ * (workers-sdk#14926 is its neighbour), so the service starts anew. Only then: while somebody edits the Worker, a
+ * source that cannot be built is not answered either.
  */
 async function watchOver(baseUrl: string, worker: Worker, run: () => Promise<Worker>): Promise<never> {
   for (let current = worker; ; ) {
-    await setTimeout(ASK_EACH_MS);
+    await untilCrash();
     // A file is answered without the Worker, which would log the request.
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const isAnswered = await fetch(`${baseUrl}/console/console.css`, { signal }).then(
@@ -172,6 +172,20 @@ async function watchOver(baseUrl: string, worker: Worker, run: () => Promise<Wor
     current = await run();
     output.release("The service runs again.\n");
   }
+}
+
+/** Resolves once wrangler says that a runtime has ended. */
+function untilCrash(): Promise<void> {
+  const write = process.stdout.write;
+  return new Promise((done) => {
+    process.stdout.write = (text) => {
+      if (String(text).includes("runtime crashed")) {
+        process.stdout.write = write;
+        done();
+      }
+      return write.call(process.stdout, text);
+    };
+  });
 }
 
 /** Like `wrangler dev`, but without the inspector, where any program on the machine could read the token. */
