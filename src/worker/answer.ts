@@ -5,7 +5,7 @@ import { routePath } from "hono/route";
 import { clientAddress } from "hono-durable-limiter";
 import { attachRateLimitHeaders } from "./client/limit.ts";
 import type { AppEnv } from "./context.ts";
-import { isDatabaseFull, isDatabaseOutage } from "./db/database.ts";
+import { isDatabaseOutage, takesNoWrites } from "./db/database.ts";
 import { schemaProblemBehind } from "./db/schema-problem.ts";
 import { ApiError, toApiError, unavailable } from "./platform/errors.ts";
 import { logError, logRequest, type RequestLine, weightOf } from "./platform/log.ts";
@@ -41,7 +41,7 @@ export function isPage(path: string): boolean {
 function errorOf(thrown: unknown, method: string): ApiError {
   const isOutage = isDatabaseOutage(thrown) || thrown instanceof TimeoutError;
   if (!isOutage || thrown instanceof ApiError) return toApiError(thrown);
-  if (isDatabaseFull(thrown))
+  if (takesNoWrites(thrown))
     return unavailable("The database takes no changes at the moment. Nothing was changed.", thrown);
   const advice = /^(GET|HEAD)$/.test(method)
     ? "Please try again."

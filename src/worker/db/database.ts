@@ -80,12 +80,12 @@ export function isRefusedBy(name: string, thrown: unknown): boolean {
   return !(thrown instanceof ApiError) && messagesOf(thrown).includes(name);
 }
 
-/** The first text is D1's own, the second one is SQLite's. Such a batch stores nothing. */
-const FULL = /Exceeded maximum DB size|SQLITE_FULL/;
+/** A full database, in D1's words and in SQLite's, and one that another program has locked. Nothing is stored. */
+const TAKES_NONE = /Exceeded maximum DB size|SQLITE_FULL|SQLITE_BUSY/;
 
-/** Whether D1 refused a write because the database is full. */
-export function isDatabaseFull(thrown: unknown): boolean {
-  return isDatabaseOutage(thrown) && FULL.test(messagesOf(thrown));
+/** Whether D1 refused a write, and has stored nothing. */
+export function takesNoWrites(thrown: unknown): boolean {
+  return isDatabaseOutage(thrown) && TAKES_NONE.test(messagesOf(thrown));
 }
 
 /** Whether D1 could not be reached or was overloaded, so that a later try may succeed. */

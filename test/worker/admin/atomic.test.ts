@@ -102,6 +102,21 @@ describe("rotations", () => {
   });
 });
 
+describe("a change that the database refuses to store", () => {
+  it.for([
+    "Exceeded maximum DB size",
+    "database or disk is full: SQLITE_FULL",
+    "database is locked: SQLITE_BUSY",
+  ])("is said to be not made: %s", async (text, { expect }) => {
+    const { DB, failWith } = watchDatabase();
+    failWith(`D1_ERROR: ${text}`, /insert|update/);
+    const { status, body } = await operatorOf(startApp({ DB }))("PATCH", "/plans/pro", {
+      requestsPerMinute: 302,
+    });
+    expect([status, body.message]).toEqual([503, expect.stringContaining("Nothing was changed.")]);
+  });
+});
+
 describe("a change that is stored, and whose answer is lost", () => {
   it("is said to be possible", async ({ expect }) => {
     const { id } = await createKey();
