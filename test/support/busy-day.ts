@@ -83,13 +83,15 @@ async function makeKeys({ admin, nowMs }: Store): Promise<BusyKey[]> {
 
 /** Two months, in which customers use their keys differently. */
 function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
-  const uses = ["shop", "grows", "nightly", "hobby"] as const;
+  const uses = ["shop", "nightly", "hobby"] as const;
   return demoMonth(
     keys.map((key, i) => {
       const requestsPerDay = DAY_LIMITS[key.plan as keyof typeof DAY_LIMITS]; // a plan of this file
-      const limits = { requestsPerMinute: requestsPerDay / 100, requestsPerDay };
+      const limits = { requestsPerMinute: requestsPerDay / 10, requestsPerDay };
       const isHammer = key.customer === BANNED_CUSTOMER && key.plan === "free";
-      return { ...key, limits, use: (isHammer ? "hobby" : uses[(i + Math.floor(i / 4)) % 4]) ?? "shop" };
+      const isNear = key.customer === NEAR_CUSTOMER && key.plan === "pro";
+      const other = uses[(i + Math.floor(i / 4)) % 3] ?? "shop";
+      return { ...key, limits, use: isHammer ? "hobby" : isNear ? "grows" : other };
     }),
     nowMs,
   );

@@ -87,7 +87,7 @@ function banProblems({ status, bannedUntil }: KeyView, live: LiveUsage | null): 
 }
 
 /** Requests of a key that is disabled, expired or revoked are a 401, whatever is used. During a ban no other limit helps. */
-function limitProblems({ status }: KeyView, live: LiveUsage | null): Problem[] {
+function limitProblems({ status, bannedUntil }: KeyView, live: LiveUsage | null): Problem[] {
   if (live === null) {
     const says = (
       <>
@@ -97,7 +97,7 @@ function limitProblems({ status }: KeyView, live: LiveUsage | null): Problem[] {
     );
     return [{ kind: "warn", says }];
   }
-  if (!isUsable(status) || live.ban !== null) return [];
+  if (!isUsable(status) || live.ban !== null || bannedUntil !== null) return [];
   return (["day", "minute"] as const).flatMap((name) => {
     const { limit, remaining, resetsAt } = live[name];
     if (remaining > 0) return [];
