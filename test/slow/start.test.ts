@@ -85,7 +85,7 @@ describe("the first npm start", () => {
   });
 
   it("serves the files of the pages without the Worker", async ({ expect }) => {
-    for (const path of ["/docs", "/docs/admin", "/console/console.css"]) {
+    for (const path of ["/docs/try", "/docs/admin", "/console/console.css"]) {
       const { status, headers } = await fetch(`http://localhost:${port}${path}`);
       expect([status, headers.get("X-Request-Id")], path).toEqual([200, null]);
     }
