@@ -4,9 +4,12 @@ import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../text/time.ts";
 import { MAX_PAGE_SIZE } from "../http/schemas.ts";
-import { findUsage, sumOf } from "../usage/service.ts";
+import { listUsageOf, listUsageOverTime, sumOf, toKeyUsageView, withReports } from "../usage/service.ts";
+import { GROUPS } from "../usage/sql.ts";
 import type { reportAnswer, reportQuery } from "./schema.ts";
 import { requireCustomer } from "./sql.ts";
+
+const MOST_FIRST = { sort: "admitted", direction: "desc", limit: MAX_PAGE_SIZE } as const;
 
 export async function findReport(
   env: Bindings,
@@ -15,32 +18,30 @@ export async function findReport(
 ): Promise<v.InferOutput<typeof reportAnswer>> {
   const { id, name, email } = await requireCustomer(openDatabase(env.DB), idOrName);
   const [from, to] = [startOf(month), startOf(monthOf(startOf(month) + 31 * DAY_SECONDS))];
-  const beforeFrom = startOf(monthOf(from - DAY_SECONDS));
-  const of = { customer: id, limit: MAX_PAGE_SIZE };
-  const byKey = await findUsage(env, { ...of, by: "key", sort: "admitted", from, to });
-  const byDay = await findUsage(env, { ...of, by: "day", from: beforeFrom, to });
-  if (byKey.by !== "key" || byDay.by !== "day") throw new Error("usage by another group");
-  const { by: _, rows: keys, total, next, ...about } = byKey;
-  const [before, days] = [
-    byDay.rows.filter(({ start }) => !start.startsWith(month)),
-    byDay.rows.filter(({ start }) => start.startsWith(month)),
-  ];
-  const sameDay = new Map(before.map(({ start, admitted }) => [start.slice(-2), admitted]));
   const customer = { id, name, email };
-  return {
-    ...about,
-    ...{
+  // Limiters are asked once, so that keys and days are of one time.
+  return withReports(env, { customer: id, from, to }, "day", async (db, filter, about) => {
+    const fromSeconds = startOf(monthOf(from - DAY_SECONDS));
+    const { rows, total, next } = await listUsageOf(db, GROUPS.key, "key", filter, MOST_FIRST);
+    const days = await listUsageOverTime(db, { ...filter, fromSeconds }, "day");
+    const before = days.filter(({ start }) => !start.startsWith(month));
+    const sameDay = new Map(before.map(({ start, admitted }) => [start.slice(-2), admitted]));
+    const { keyCount, ...figures } = total;
+    return {
+      ...about,
       customer,
       month,
-      total: sumOf(days),
-      keyCount: total.keyCount,
+      total: figures,
+      keyCount,
       hasMoreKeys: next !== null,
       before: sumOf(before),
-    },
-    days: days.map((day) => ({ ...day, before: sameDay.get(day.start.slice(-2)) ?? 0 })),
-    keys: keys.map((key) => ({ month, ...key, customer })),
-    unreachable: [...about.unreachable],
-  };
+      days: days
+        .slice(before.length)
+        .map((day) => ({ ...day, before: sameDay.get(day.start.slice(-2)) ?? 0 })),
+      keys: rows.map((row) => ({ month, ...toKeyUsageView(row), customer })),
+      unreachable: [...about.unreachable],
+    };
+  });
 }
 
 /** `2026-11` */

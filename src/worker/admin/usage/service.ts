@@ -100,7 +100,7 @@ const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day
 /**
  * Asks with the filter of the query. Limiters of few keys report first.
  */
-async function withReports<T>(
+export async function withReports<T>(
   env: Bindings,
   query: Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan">,
   unit: UsagePeriod,
@@ -139,19 +139,29 @@ type GroupQuery = Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan" |
 };
 
 /** Sums the days of keys by group. */
-export async function findUsageOf(env: Bindings, groups: UsageGroups, by: Group, query: GroupQuery) {
-  const { sort, direction, limit } = query;
+export function findUsageOf(env: Bindings, groups: UsageGroups, by: Group, query: GroupQuery) {
+  return withReports(env, query, "day", async (db, filter, about) => ({
+    ...about,
+    ...(await listUsageOf(db, groups, by, filter, query)),
+  }));
+}
+
+export async function listUsageOf(
+  db: Database,
+  groups: UsageGroups,
+  by: Group,
+  filter: UsageFilter,
+  { sort, direction, limit, after }: Pick<GroupQuery, "sort" | "direction" | "limit" | "after">,
+) {
   if (!SORTS[by].includes(sort)) {
     throw invalidMembers({ member: "sort", reason: `must be one of ${SORTS[by].join(", ")} with by=${by}` });
   }
   const order = `usage by ${by} ${sort} ${direction}`;
-  const page = { sort, direction, after: fromCursor(order, query.after), limit };
-  return withReports(env, query, "day", async (db, filter, about) => {
-    await refuseTooMuch(db, filter, "sums");
-    const { rows, total } = await listGroups(db, groups, filter, page, daysBegun(filter));
-    const { shown, last } = pageOf(rows, limit);
-    return { ...about, rows: shown, total, next: toCursor(order, last) };
-  });
+  const page = { sort, direction, after: fromCursor(order, after), limit };
+  await refuseTooMuch(db, filter, "sums");
+  const { rows, total } = await listGroups(db, groups, filter, page, daysBegun(filter));
+  const { shown, last } = pageOf(rows, limit);
+  return { rows: shown, total, next: toCursor(order, last) };
 }
 
 /** Hours and days have one order. */
@@ -166,7 +176,7 @@ function refuseOrder({ by, sort, direction }: UsageQuery): void {
 }
 
 /** Lists every hour or day of the range, the oldest first. */
-async function listUsageOverTime(
+export async function listUsageOverTime(
   db: Database,
   filter: UsageFilter,
   by: UsagePeriod,
@@ -190,7 +200,7 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, of: "days" | "su
   });
 }
 
-function toKeyUsageView(row: GroupRow): KeyUsageView {
+export function toKeyUsageView(row: GroupRow): KeyUsageView {
   return {
     keyId: row.id,
     keyName: row.keyName,

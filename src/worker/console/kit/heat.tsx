@@ -4,6 +4,8 @@ import { counted, formatDay, formatNumber } from "../../text/format.ts";
 
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour);
 const STEPS = 4;
+/** How many days the page of a key and of a customer shows. */
+export const HEAT_DAYS = 14;
 
 type Props = {
   readonly caption: string;

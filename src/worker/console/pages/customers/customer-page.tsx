@@ -22,7 +22,7 @@ import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx
 import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
 import { Done } from "../../kit/done.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
-import { HeatMap } from "../../kit/heat.tsx";
+import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
@@ -52,7 +52,6 @@ const BANS_SHOWN = 20;
 const ENTRIES_SHOWN = 10;
 
 const DAYS_OF_REFUSALS = 7;
-const HEAT_DAYS = 14;
 const REFUSED_KEYS_SHOWN = 3;
 
 type CustomerContext = Context<AppEnv, "/:id/:action?">;

@@ -21,7 +21,7 @@ import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
 import { Done } from "../../kit/done.tsx";
 import type { Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
-import { HeatMap } from "../../kit/heat.tsx";
+import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
 import { Presets } from "../../kit/list.tsx";
 import { docsUrl, LIVE, page } from "../../kit/page.tsx";
 import {
@@ -51,7 +51,6 @@ import {
 import { Problems } from "./key-problems.tsx";
 
 const EVENTS_SHOWN = 5;
-const HEAT_DAYS = 14;
 
 type KeyContext = Context<AppEnv, "/:id/:action?">;
 
