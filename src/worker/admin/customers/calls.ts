@@ -14,11 +14,10 @@ import { createCustomer, updateCustomer } from "./change/update.ts";
 import { inspectCustomer } from "./inspect.ts";
 import { findReport } from "./report.ts";
 import {
-  createdCustomer,
+  changedCustomer,
   customerPage,
   customerQuery,
   customerUpdate,
-  erasedCustomer,
   inspectedCustomer,
   listedCustomer,
   merged,
@@ -82,7 +81,7 @@ export const customerCalls = {
     description: "A key that names a new customer creates it, too.",
     creates: true,
     body: newCustomer,
-    answer: createdCustomer,
+    answer: changedCustomer,
     example: { name: "Pet Shop", email: "ops@petshop.example" },
     conflict: NAME_TAKEN,
 
@@ -127,7 +126,7 @@ export const customerCalls = {
     description:
       "Name, e-mail address and note, the names and notes of its keys, and all of them in the audit log. Its use stays, without a name. All its keys must be revoked.",
     asks: "Its name, address and note are deleted for good, also in the audit log.",
-    answer: erasedCustomer,
+    answer: changedCustomer,
     conflict: `A key of the customer is not revoked. Or: ${ERASED}`,
 
     preview: previewErasure,

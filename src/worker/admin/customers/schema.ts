@@ -35,7 +35,8 @@ const ofAllKeys = <Limit extends v.GenericSchema>(limit: Limit, window: string) 
     ),
   );
 const common = {
-  ...{ email, note },
+  email,
+  note,
   requestsPerMinute: ofAllKeys(limits.requestsPerMinute.wrapped, "minute"),
   requestsPerDay: ofAllKeys(limits.requestsPerDay.wrapped, "day"),
 };
@@ -94,10 +95,9 @@ export const customerPage = v.strictObject({
   next,
   unreachable,
 });
-const changed = { ...customerView.entries, says };
-export const createdCustomer = v.strictObject(changed);
-export const erasedCustomer = v.strictObject(changed);
-export const updatedCustomer = v.strictObject({ ...changed, effective });
+export const changedCustomer = v.strictObject({ ...customerView.entries, says });
+/** Limiters have been told. */
+export const updatedCustomer = v.strictObject({ ...changedCustomer.entries, effective });
 export const merged = v.strictObject({ into: customerView, effective, says });
 
 export const reportQuery = v.strictObject({

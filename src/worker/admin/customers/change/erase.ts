@@ -4,13 +4,13 @@ import type * as v from "valibot";
 import { type Database, openDatabase } from "../../../db/database.ts";
 import { foldCase } from "../../../text/text.ts";
 import { type ChangeInput, make, versionOf } from "../../change.ts";
-import type { erasedCustomer } from "../schema.ts";
+import type { changedCustomer } from "../schema.ts";
 import { customerTarget, requireCustomer } from "../sql.ts";
 
 const KEYS_NAMED = 5;
 
 /** Erasing an erased customer changes nothing and writes no audit row. */
-export async function eraseCustomer(input: ChangeInput): Promise<v.InferOutput<typeof erasedCustomer>> {
+export async function eraseCustomer(input: ChangeInput): Promise<v.InferOutput<typeof changedCustomer>> {
   const { env, author } = input;
   const db = openDatabase(env.DB);
   const { id } = await requireCustomer(db, input.id);

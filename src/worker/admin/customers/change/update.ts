@@ -20,7 +20,7 @@ import {
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { ERASED } from "../../refusal-sql.ts";
 import { SAYS } from "../../says.ts";
-import type { CustomerUpdate, createdCustomer, newCustomer, updatedCustomer } from "../schema.ts";
+import type { CustomerUpdate, changedCustomer, newCustomer, updatedCustomer } from "../schema.ts";
 import {
   CUSTOMERS,
   type CustomerTexts,
@@ -60,7 +60,7 @@ export async function updateCustomer(
 
 export async function createCustomer(
   input: Pick<ChangeInput<v.InferOutput<typeof newCustomer>>, "env" | "author" | "body">,
-): Promise<v.InferOutput<typeof createdCustomer>> {
+): Promise<v.InferOutput<typeof changedCustomer>> {
   const { author, body } = input;
   const id = mintCustomerId(randomBytes);
   const { requestsPerMinute, requestsPerDay } = body;

@@ -3,8 +3,8 @@ import type * as v from "valibot";
 import { customerCalls } from "../../../admin/customers/calls.ts";
 import {
   type CustomerView,
+  type changedCustomer,
   customerUpdate,
-  type erasedCustomer,
   type merged,
   merger,
   type updatedCustomer,
@@ -17,7 +17,7 @@ import { textsOf } from "../../kit/members.ts";
 /** The names are those of other customers, as many as are suggested. */
 type CustomerOnPage = { readonly customer: CustomerView; readonly names: readonly string[] };
 
-type Changed = v.InferOutput<typeof updatedCustomer | typeof merged | typeof erasedCustomer>;
+type Changed = v.InferOutput<typeof updatedCustomer | typeof merged | typeof changedCustomer>;
 
 type CustomerFieldsProps = Omit<FieldsProps<keyof typeof customerUpdate.entries>, "names" | "own">;
 
