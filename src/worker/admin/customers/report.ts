@@ -2,7 +2,7 @@
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { DAY_SECONDS, dayName, nowSeconds } from "../../text/time.ts";
+import { DAY_SECONDS, dayName, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { MAX_PAGE_SIZE } from "../http/schemas.ts";
 import { listUsageOf, listUsageOverTime, sumOf, toKeyUsageView, withReports } from "../usage/service.ts";
 import { GROUPS } from "../usage/sql.ts";
@@ -19,22 +19,25 @@ export async function findReport(
   const { id, name, email } = await requireCustomer(openDatabase(env.DB), idOrName);
   const [from, to] = [startOf(month), startOf(monthOf(startOf(month) + 31 * DAY_SECONDS))];
   const customer = { id, name, email };
+  const both = { customer: id, from: startOf(monthOf(from - DAY_SECONDS)), to };
   // Limiters are asked once, so that keys and days are of one time.
-  return withReports(env, { customer: id, from, to }, "day", async (db, filter, about) => {
-    const fromSeconds = startOf(monthOf(from - DAY_SECONDS));
-    const { rows, total, next } = await listUsageOf(db, GROUPS.key, "key", filter, MOST_FIRST);
-    const days = await listUsageOverTime(db, { ...filter, fromSeconds }, "day");
+  return withReports(env, both, "day", async (db, filter, about) => {
+    const ofMonth = { ...filter, fromSeconds: from };
+    const { rows, total, next } = await listUsageOf(db, GROUPS.key, "key", ofMonth, MOST_FIRST);
+    const days = await listUsageOverTime(db, filter, "day");
     const before = days.filter(({ start }) => !start.startsWith(month));
     const sameDay = new Map(before.map(({ start, admitted }) => [start.slice(-2), admitted]));
     const { keyCount, ...figures } = total;
     return {
       ...about,
+      from: rfc3339(from),
+      completeFrom: rfc3339(Math.max(from, Date.parse(about.completeFrom) / 1000)),
       customer,
       month,
       total: figures,
       keyCount,
       hasMoreKeys: next !== null,
-      before: sumOf(before),
+      before: about.completeFrom === about.from ? sumOf(before) : null,
       days: days
         .slice(before.length)
         .map((day) => ({ ...day, before: sameDay.get(day.start.slice(-2)) ?? 0 })),

@@ -115,7 +115,10 @@ export const reportAnswer = v.strictObject({
   month: v.string(),
   ...answered,
   total: v.strictObject(usageTotal),
-  before: described(v.strictObject(usageTotal), "The whole month before."),
+  before: described(
+    v.nullable(v.strictObject(usageTotal)),
+    "The whole month before. Null: usage begins later, or is deleted.",
+  ),
   keys: described(v.array(reportKey), "The keys in use, the most requests first."),
   days: v.array(
     v.strictObject({

@@ -24,13 +24,19 @@ function dateOf(month: string, later: number): number {
   return Date.UTC(year, number - 1 + later);
 }
 
+function beside({ before, total }: Props["report"], last: string): string {
+  if (before === null) return `; the use of ${last} is not known as a whole`;
+  if (before.admitted === 0) return `; none in ${last}`;
+  const change = total.admitted - before.admitted;
+  const percent = formatPercent(Math.abs(change), before.admitted);
+  return `; ${last} had ${formatNumber(before.admitted)} admitted, so this is ${change < 0 ? "−" : "+"}${percent}`;
+}
+
 export function MonthReport({ c, report }: Props) {
-  const { customer, month, days, keys, keyCount, total, before, asOf } = report;
+  const { customer, month, days, keys, keyCount, total, asOf } = report;
   const monthAt = (later: number) => new Date(dateOf(month, later)).toISOString().slice(0, "2026-11".length);
   const other = (later: number) => addressOf(c.req.path, { month: monthAt(later) });
   const last = monthName(month, -1);
-  const change =
-    before.admitted === 0 ? undefined : (100 * (total.admitted - before.admitted)) / before.admitted;
   return (
     <article class="report">
       <Presets
@@ -44,11 +50,7 @@ export function MonthReport({ c, report }: Props) {
         Requests of <strong>{customer.name}</strong> in {monthName(month)} (UTC), with{" "}
         {counted(keyCount, "key")}.
       </p>
-      <Totals of={total}>
-        {change === undefined
-          ? `; none in ${last}`
-          : `; ${last} had ${formatNumber(before.admitted)} admitted, so this is ${change < 0 ? "−" : "+"}${formatPercent(Math.abs(change), 100)}`}
-      </Totals>
+      <Totals of={total}>{beside(report, last)}</Totals>
       <UsageChart title={`${monthName(month)}, and ${last} as a line`} rows={days} by="day" asOf={asOf} />
       <Table
         caption="Keys"
