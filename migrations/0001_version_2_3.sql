@@ -266,11 +266,13 @@ CREATE TABLE `new_owner_links` (
 	`created_at` integer NOT NULL,
 	`created_by` text NOT NULL,
 	`ends_at` integer NOT NULL,
+	-- The minute in which the page was last opened with the link. NULL: not since version 2.3.
+	`opened_at` integer,
 	FOREIGN KEY (`customer_id`) REFERENCES `customers`(`id`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 INSERT INTO `new_owner_links`
-SELECT l.`id`, l.`hash`, c.`id`, l.`created_at`, l.`created_by`, l.`ends_at` FROM `owner_links` l JOIN `customers` c ON c.`name_key` = l.`owner_key`
+SELECT l.`id`, l.`hash`, c.`id`, l.`created_at`, l.`created_by`, l.`ends_at`, NULL FROM `owner_links` l JOIN `customers` c ON c.`name_key` = l.`owner_key`
 WHERE EXISTS (SELECT 1 FROM `api_keys` WHERE `customer_id` = c.`id` AND `status` <> 'revoked');
 --> statement-breakpoint
 DROP TABLE `owner_links`;

@@ -95,7 +95,14 @@ function columnOf({ member, label }: (typeof KEY_COLUMNS)[number]): TextColumn {
 export const LISTS: Readonly<Record<string, List>> = {
   "links.list": {
     rows: "links",
-    columns: ["link=id", "customer=customer.name", "createdAt", "by=createdBy", "endsAt"],
+    columns: [
+      "link=id",
+      "customer=customer.name",
+      "createdAt",
+      "by=createdBy",
+      "last opened=openedAt",
+      "endsAt",
+    ],
   },
   "alerts.list": {
     rows: "alerts",

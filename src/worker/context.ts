@@ -32,12 +32,13 @@ export type Variables = {
   mayOnlyRead?: boolean;
 };
 
-/** The live link of an owner's page. `endsAt` is in Unix seconds. */
+/** The live link of an owner's page. Times are in Unix seconds. */
 export type OwnerLink = {
   readonly id: string;
   readonly customerId: string;
   readonly customerName: string;
   readonly endsAt: number;
+  readonly openedAt: number | null;
 };
 
 /** The person or program that makes a change, the request, and the time in Unix seconds. */

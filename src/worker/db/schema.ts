@@ -132,4 +132,5 @@ export const ownerLinks = sqliteTable("owner_links", {
   createdAt: integer("created_at").notNull(),
   createdBy: text("created_by").notNull(),
   endsAt: integer("ends_at").notNull(),
+  openedAt: integer("opened_at"),
 });

@@ -6,7 +6,7 @@ import { Hono } from "hono";
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { perDay, perMinute, rateLimit } from "hono-durable-limiter";
-import { findLiveLink } from "../admin/links/sql.ts";
+import { findLiveLink, noteOpening } from "../admin/links/sql.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import { beginAs, OWNER_ACTOR } from "../admin/sign-in/require-admin.ts";
 import { formOf } from "../console/kit/forms.ts";
@@ -18,6 +18,7 @@ import { openDatabase } from "../db/database.ts";
 import { hashKey, MacKeys } from "../key/mac.ts";
 import { ownerCodeIn } from "../key/owner-code.ts";
 import { ApiError, unavailable } from "../platform/errors.ts";
+import { logError } from "../platform/log.ts";
 import { formatDuration } from "../text/format.ts";
 import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
 import { rotate, showKeys, showReport } from "./page.tsx";
@@ -43,7 +44,7 @@ export function ownerRoutes() {
     .use(keepPrivate, refuseChangesOfOtherSites, limitForms)
     .post("/leave", leave)
     .get("/:form{leave|rotate}", (c) => c.redirect("/owner"))
-    .use(requireCode, requireLink, admit)
+    .use(requireCode, requireLink, admit, noteLink)
     .get("/", showKeys)
     .get("/report", showReport)
     .post("/", enter)
@@ -71,6 +72,13 @@ const requireLink = createMiddleware<AppEnv>(async (c, next) => {
   if (link === undefined) return codePage(c, "link_ended");
   c.set("ownerLink", link);
   beginAs(c, { actor: `${OWNER_ACTOR}${link.customerId})`, mayOnlyRead: false });
+  return next();
+});
+
+/** Not awaited: pages are read while D1 takes no writes. */
+const noteLink = createMiddleware<AppEnv>(async (c, next) => {
+  const noted = noteOpening(openDatabase(c.env.DB), c.var.ownerLink, nowSeconds());
+  c.executionCtx.waitUntil(noted.catch((thrown) => logError("link_opening_not_stored", thrown)));
   return next();
 });
 

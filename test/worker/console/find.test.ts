@@ -71,7 +71,7 @@ describe("one field", () => {
         "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (4712, 0, 'key_gone', 'x')",
       ),
       env.DB.prepare(
-        "insert into owner_links select 'link_5e9d1f0a7b3c2d48', 'hash', id, 0, 'mo', 9000000000 from customers where name = 'Found Ltd'",
+        "insert into owner_links select 'link_5e9d1f0a7b3c2d48', 'hash', id, 0, 'mo', 9000000000, null from customers where name = 'Found Ltd'",
       ),
     ]);
     const hrefsOf = async (text: string) => (await found(text)).map(({ kind, href }) => [kind, href]);

@@ -13,7 +13,7 @@ import {
 } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf } from "../admin/admin-support.ts";
-import { formOn, setClockToD1 } from "./browser.ts";
+import { browserWith, formOn, setClockToD1 } from "./browser.ts";
 
 const T0 = Date.UTC(2038, 1, 1, 10);
 const DAY_MS = 86_400_000;
@@ -240,6 +240,32 @@ describe("a link", () => {
     for (const place of [JSON.stringify(results), text, audit, log.text()])
       expect(place).not.toContain(code.slice(4));
     expect(log.text()).not.toContain(name);
+  });
+
+  it("says when it was last opened, for one write a minute", async ({ expect }) => {
+    const { id, name, code } = await customer();
+    const database = watchDatabase();
+    const watched = startApp({ DB: database.DB });
+    const isWrite = /^\s*(insert|update|delete)/i;
+    const listed = async () =>
+      (await operator("GET", `/links?customer=${encodeURIComponent(name)}`)).body.links;
+    const openAt = async (seconds: number) => {
+      setClock(T0 + seconds * 1000);
+      const { status } = await watched("/owner", { headers: { Cookie: `__Host-owner=${code}` } });
+      return [status, database.queries().filter((sql) => isWrite.test(sql)).length];
+    };
+    expect(await listed()).toMatchObject([{ openedAt: null }]);
+    expect([await openAt(5), await openAt(59), await openAt(61)]).toEqual([
+      [200, 1],
+      [200, 0],
+      [200, 1],
+    ]);
+    expect(await listed()).toMatchObject([{ openedAt: "2038-02-01T10:01:00Z" }]);
+    const page = await browserWith(env.ADMIN_TOKEN);
+    const links = await (await page.get(`/console/customers/${id}/links`)).text();
+    expect(links).toContain("1 Feb 2038, 10:01 UTC");
+    database.failWith("D1_ERROR: Exceeded maximum DB size", isWrite);
+    expect(await openAt(121)).toEqual([200, 1]);
   });
 
   it("is in the log with the network of whoever opens it, uses it, or is refused", async ({ expect }) => {

@@ -20,7 +20,7 @@ async function everyPath(method: string): Promise<string[]> {
     ["orders", orderId],
     ["customers", customer],
   ]);
-  await env.DB.prepare("insert into owner_links values (?, 'h', ?, 1, 'mo', 2200009000)")
+  await env.DB.prepare("insert into owner_links values (?, 'h', ?, 1, 'mo', 2200009000, null)")
     .bind(key.id, customer)
     .run();
   const paths = operatorsApp()

@@ -19,6 +19,10 @@ export const linkView = v.strictObject({
   createdAt: dateTime,
   createdBy: v.string(),
   endsAt: dateTime,
+  openedAt: described(
+    v.nullable(dateTime),
+    "The minute in which the page was last opened with the link. Null: not since version 2.3.",
+  ),
 });
 export type LinkView = v.InferOutput<typeof linkView>;
 

@@ -4,20 +4,22 @@ import type { OwnerLink } from "../../context.ts";
 import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { ownerLinks } from "../../db/schema.ts";
-import { rfc3339 } from "../../text/time.ts";
+import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import type { Kind, Target } from "../change.ts";
 import type { Position } from "../http/cursor.ts";
 import type { LinkView } from "./schema.ts";
 
 /** A link whose customer is JSON, and whose times are Unix seconds. */
-export type LinkRow = Omit<LinkView, "customer" | "createdAt" | "endsAt"> & {
+export type LinkRow = Omit<LinkView, "customer" | "createdAt" | "endsAt" | "openedAt"> & {
   readonly customer: string;
   readonly createdAt: number;
   readonly endsAt: number;
+  readonly openedAt: number | null;
 };
 
 const SELECT = sql`
-  select l.id, ${CUSTOMER_JSON} as customer, l.created_at as createdAt, l.created_by as createdBy, l.ends_at as endsAt
+  select l.id, ${CUSTOMER_JSON} as customer, l.created_at as createdAt, l.created_by as createdBy, l.ends_at as endsAt,
+    l.opened_at as openedAt
   from owner_links l join customers c on c.id = l.customer_id`;
 
 /** D1's clock ends a link, too: that of an isolate may be behind. */
@@ -37,9 +39,21 @@ export async function findLiveLink(
   nowSeconds: number,
 ): Promise<OwnerLink | undefined> {
   return db.get<OwnerLink | undefined>(sql`
-    select l.id, c.id as customerId, c.name as customerName, l.ends_at as endsAt
+    select l.id, c.id as customerId, c.name as customerName, l.ends_at as endsAt, l.opened_at as openedAt
     from owner_links l join customers c on c.id = l.customer_id
     where l.id = ${linkIdOf(hash)} and l.hash = ${hash} and ${hasNotEnded(nowSeconds)}`);
+}
+
+/** A page that is read all day costs a write a minute. */
+export async function noteOpening(
+  db: Database,
+  { id, openedAt }: Pick<OwnerLink, "id" | "openedAt">,
+  nowSeconds: number,
+): Promise<void> {
+  const minute = nowSeconds - (nowSeconds % 60);
+  if (openedAt !== null && openedAt >= minute) return;
+  await db.run(sql`
+    update owner_links set opened_at = ${minute} where id = ${id} and coalesce(opened_at, 0) < ${minute}`);
 }
 
 const LINKS = {
@@ -68,8 +82,14 @@ export async function listLinks(
     order by l.created_at desc, l.id desc limit ${maxRows}`);
 }
 
-export function toLinkView({ customer, createdAt, endsAt, ...row }: LinkRow): LinkView {
-  return { ...row, customer: JSON.parse(customer), createdAt: rfc3339(createdAt), endsAt: rfc3339(endsAt) };
+export function toLinkView({ customer, createdAt, endsAt, openedAt, ...row }: LinkRow): LinkView {
+  return {
+    ...row,
+    customer: JSON.parse(customer),
+    createdAt: rfc3339(createdAt),
+    endsAt: rfc3339(endsAt),
+    openedAt: rfc3339OrNull(openedAt),
+  };
 }
 
 /** Why the link's customer cannot rotate the key. Operators have disabled the keys that are not active. */

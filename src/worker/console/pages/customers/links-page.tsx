@@ -86,6 +86,7 @@ const COLUMNS: readonly Column<LinkView>[] = [
   { name: "Link", cell: ({ id }) => id },
   { name: "Made", cell: ({ createdAt }) => <Time iso={createdAt} /> },
   { name: "By", cell: ({ createdBy }) => createdBy },
+  { name: "Last opened", cell: ({ openedAt }) => <Time iso={openedAt} /> },
   { name: "Ends", cell: ({ endsAt }) => <Time iso={endsAt} /> },
 ];
 
