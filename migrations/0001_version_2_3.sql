@@ -337,6 +337,10 @@ WHEN NOT EXISTS (SELECT 1 FROM `api_keys` WHERE `customer_id` = OLD.`customer_id
 END;
 --> statement-breakpoint
 
+-- The id of a session for operators, who see and end sessions.
+ALTER TABLE `console_sessions` ADD COLUMN `id` text GENERATED ALWAYS AS ('session_' || substr(`id_hash`, 1, 16)) VIRTUAL;
+--> statement-breakpoint
+
 -- An alert is of a key, or of a customer and no key.
 CREATE TABLE `new_alerts` (
 	-- The receiver's `webhook-id`. An event that can be found twice, such as a day's usage, keeps its id.

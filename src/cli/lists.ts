@@ -104,6 +104,10 @@ export const LISTS: Readonly<Record<string, List>> = {
       "endsAt",
     ],
   },
+  "sessions.list": {
+    rows: "sessions",
+    columns: ["session=id", "operator", "since", "lastUsedAt", "endsAt"],
+  },
   "alerts.list": {
     rows: "alerts",
     columns: ["at", "state", "type", "text"],

@@ -214,6 +214,7 @@ const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {
 const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   linkId: "The id of the link.",
   id: "The id of the key or of the plan.",
+  sessionId: "The id of the session.",
   secretId: "The id of the secret, as in `secrets`.",
   orderId: "The id of the order: an integer of 64 bits.",
 };

@@ -114,6 +114,7 @@ const PAGES: Readonly<Record<string, string>> = {
   plan: "/console/plans/pro/edit",
   audit: "/console/audit",
   alerts: "/console/alerts",
+  sessions: "/console/sessions",
   find: "/console/find?text=lim",
 };
 

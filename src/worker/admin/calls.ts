@@ -22,6 +22,7 @@ import { orderCalls } from "./orders/calls.ts";
 import { cancelledOrder, orderView } from "./orders/schema.ts";
 import { planCalls } from "./plans/calls.ts";
 import { planView } from "./plans/schema.ts";
+import { sessionCalls } from "./sessions/calls.ts";
 import { undoCalls } from "./undo/calls.ts";
 import { usageCalls } from "./usage/calls.ts";
 
@@ -35,6 +36,7 @@ export const CALLS: readonly Call[] = [
   ...Object.values(linkCalls),
   ...Object.values(planCalls),
   ...Object.values(orderCalls),
+  ...Object.values(sessionCalls),
   ...Object.values(auditCalls),
   ...Object.values(undoCalls),
   ...Object.values(alertCalls),
@@ -52,6 +54,7 @@ export const TAGS = {
   links: "Links with which owners see their keys, without an account.",
   plans: "The limits that keys share.",
   orders: "The orders of the store, and the orders that clients cancelled.",
+  sessions: "Who is signed in to the console with a token.",
   audit: "Every change by an operator.",
   alerts: "What the webhook is told: bans, used-up days, expiries.",
   find: "Keys, customers and orders by one text.",

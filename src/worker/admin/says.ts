@@ -49,6 +49,9 @@ export const SAYS = {
     `is made for ${textOf(customer ?? owner)}, until ${textOf(endsAt)}`,
   "links.revoke": ({ customer, owner }) => `is revoked; it was made for ${textOf(customer ?? owner)}`,
 
+  "sessions.end": ({ operator }) =>
+    `is ended, which signs out ${textOf(operator ?? "somebody without a name")}`,
+
   "plans.update": (before, after) => `is changed: ${differences(before, after)}`,
 
   "orders.update": (before, after) => `is changed: ${differences(before, after)}`,

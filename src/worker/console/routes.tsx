@@ -22,6 +22,7 @@ import { LOAD_PATH, loadPages } from "./pages/orders/load-page.tsx";
 import { orderPages } from "./pages/orders/order-page.tsx";
 import { overviewPage } from "./pages/overview.tsx";
 import { planPages } from "./pages/plans/page.tsx";
+import { sessionPages } from "./pages/sessions.tsx";
 import { usagePages } from "./pages/usage/page.tsx";
 import { requireOperator, signIn, signOut } from "./session.tsx";
 
@@ -57,4 +58,5 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/orders", orderPages)
   .route("/plans", planPages)
   .route("/audit", auditPages)
-  .route("/alerts", alertPages);
+  .route("/alerts", alertPages)
+  .route("/sessions", sessionPages);

@@ -2,6 +2,13 @@
 import { deleteCookie, getCookie, setCookie } from "hono/cookie";
 import { createMiddleware } from "hono/factory";
 import { clientAddress } from "hono-durable-limiter";
+import {
+  deleteSession,
+  findSession,
+  insertSession,
+  SESSION_SECONDS,
+  updateSeenAt,
+} from "../admin/sessions/sql.ts";
 import { ASSERTION_HEADER } from "../admin/sign-in/access-identity.ts";
 import {
   beginAs,
@@ -22,16 +29,13 @@ import { ApiError } from "../platform/errors.ts";
 import { logError, logEvent } from "../platform/log.ts";
 import { urlOf } from "../platform/request-url.ts";
 import type { AdminToken } from "../platform/settings.ts";
-import { HOUR_SECONDS, nowSeconds } from "../text/time.ts";
+import { nowSeconds } from "../text/time.ts";
 import { formOf } from "./kit/forms.ts";
 import { cookieOf } from "./kit/headers.ts";
 import { barePage, type ConsoleContext, LIVE } from "./kit/page.tsx";
 import { Field, Notice, Submit } from "./kit/ui.tsx";
-import { deleteSession, findSession, insertSession, updateSeenAt } from "./session-sql.ts";
 
 const PATH = "/console";
-const SESSION_SECONDS = 12 * HOUR_SECONDS;
-const IDLE_SECONDS = 2 * HOUR_SECONDS;
 /** So that most pages cost no write. */
 const SEEN_AGAIN_AFTER_SECONDS = 300;
 const READS = /^((GET|HEAD) |POST \/console\/find$)/;
@@ -66,7 +70,7 @@ async function callerOfSession(
   const id = getCookie(c, cookieOf(c).name);
   if (!id) return undefined;
   const [db, idHash, now] = [openDatabase(c.env.DB), await hashKey(id), nowSeconds()];
-  const session = await findSession(db, idHash, now, now - IDLE_SECONDS);
+  const session = await findSession(db, idHash, now);
   if (session === undefined) return undefined;
   for (const token of tokens) {
     if (session.tokenHash !== (await hashKey(id + token.secret))) continue;

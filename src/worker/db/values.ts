@@ -52,6 +52,7 @@ export const AUDIT_CALLS = [
   "bans.lift",
   "links.create",
   "links.revoke",
+  "sessions.end",
   "customers.create",
   "customers.update",
   "customers.merge",

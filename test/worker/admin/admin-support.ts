@@ -130,6 +130,7 @@ export const TABLES = [
   "audit_log",
   "alerts",
   "owner_links",
+  "console_sessions",
   "customers",
 ];
 

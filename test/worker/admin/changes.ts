@@ -105,6 +105,16 @@ async function orderToShip(): Promise<Ids> {
   return {};
 }
 
+async function session(): Promise<Ids> {
+  const hash = crypto.randomUUID().replaceAll("-", "");
+  await env.DB.prepare(
+    "insert into console_sessions values (?, 'jo', 'of the token', 9000000000, 9000000000)",
+  )
+    .bind(hash)
+    .run();
+  return { sessionId: `session_${hash.slice(0, 16)}` };
+}
+
 const ROWS: Readonly<Record<string, Row>> = {
   "keys.create": { make: exampleCustomer },
   "keys.update": { make: key },
@@ -127,6 +137,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   "customers.erase": { make: customer },
   "links.create": { make: customerWithKey },
   "links.revoke": { make: link },
+  "sessions.end": { make: session },
   "plans.update": { make: async () => ({ id: "pro" }) },
   "orders.load": { make: noOrder, object: "orders" },
   "orders.ship": { make: orderToShip, object: "1" },

@@ -47,6 +47,7 @@ describe("the reference", () => {
     await operator("PATCH", `/keys/${id}`, { customer: "Pet Shop" });
     await operator("POST", "/links", { customer: "Pet Shop", days: 7 });
     await call("GET /links");
+    await call("GET /sessions");
     await call("GET /customers", {}, "?limit=1");
     await call("GET /customers/:id", { id: "Pet Shop" });
     await call("GET /customers/:id/day", { id: "Pet Shop" });

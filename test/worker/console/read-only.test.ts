@@ -58,9 +58,9 @@ describe("a session that began with the read token", () => {
     const allowed = ["/console/sign-in", "/console/sign-out", "/console/find"];
     const paths = (await everyPath("POST")).filter((path) => !allowed.includes(path));
     expect(paths.length).toBeGreaterThan(9);
-    const before = await everythingStored();
     const [database, limiters] = [watchDatabase(), watchLimiters()];
     const { post } = await browserWith(READ_TOKEN, { DB: database.DB, KEY_LIMITER: limiters.KEY_LIMITER });
+    const before = await everythingStored();
     for (const path of [...paths, "/console/nothing"]) {
       const response = await post(path, { name: "changed", sure: "true" });
       expect(response.status, path).toBe(403);

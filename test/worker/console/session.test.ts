@@ -2,10 +2,12 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import type { Bindings } from "../../../src/worker/context.ts";
+import { hashKey } from "../../../src/worker/key/mac.ts";
 import { operatorsApp } from "../../../src/worker/operators.ts";
 import { sign, startTeam } from "../../support/access-team.ts";
 import { createKey } from "../../support/factories.ts";
 import { type App, log, setClock, startApp, startEachTestAt, watchDatabase } from "../../support/worker.ts";
+import { operatorOf } from "../admin/admin-support.ts";
 import { formOn } from "./browser.ts";
 
 const NOW_MS = 2_200_000_000_000;
@@ -219,6 +221,38 @@ describe("a session", () => {
     expect(cookieIn(response)).toMatch(/^__Host-session=; Max-Age=0; Path=\/;.* Secure/);
     expect(response.headers.get("Clear-Site-Data")).toBe('"cache"');
     expect(isSignIn(await get("", headers))).toBe(true);
+  });
+
+  it("is listed without a secret, and ends with the next request when an operator ends it", async ({
+    expect,
+  }) => {
+    await env.DB.exec("delete from console_sessions");
+    const [mine, other] = [await session(), await session()];
+    setClock(NOW_MS + 600_000);
+    const { app, cookie, get } = mine;
+    await get();
+    const { text } = await get("/sessions");
+    const { path, fields } = formOn(text.slice(text.indexOf("</thead>")), "Sign out");
+    expect(path).toBe("");
+    expect(text.match(/<th scope="row">mo</g)).toHaveLength(2);
+    for (const secret of [mine, other].map((each) => each.cookie.split("=")[1] ?? ""))
+      expect(text).not.toContain(secret);
+    const { results } = await env.DB.prepare("select id, id_hash from console_sessions").all();
+    const idOf = async (of: string) => {
+      const hash = await hashKey(of.split("=")[1] ?? "");
+      return String(results.find(({ id_hash }) => id_hash === hash)?.id);
+    };
+    const ended = await idOf(other.cookie);
+    expect(Object.keys(fields)).toEqual(["session"]);
+    const done = await post(app, "/sessions", { session: ended }, { Cookie: cookie });
+    expect(await done.text()).toContain(`${ended} is ended, which signs out mo.`);
+    expect([isSignIn(await other.get()), isSignIn(await get())]).toEqual([true, false]);
+    expect((await post(app, "/sessions", { session: ended }, { Cookie: cookie })).status).toBe(404);
+    setClock(NOW_MS + 3 * HOUR_MS);
+    const operator = operatorOf(app);
+    expect((await operator("GET", "/sessions")).body).toEqual({ sessions: [] });
+    const { audit } = (await operator("GET", `/audit?object=${ended}`)).body;
+    expect(audit).toMatchObject([{ call: "sessions.end", actor: "mo", before: { operator: "mo" } }]);
   });
 
   it("names its operator in the log: when it begins and ends, and with each request", async ({ expect }) => {

@@ -7,7 +7,7 @@ import { count, dateTime, described, next } from "../http/answer-schemas.ts";
 import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
-const OBJECT = "the id of a key, plan, order, customer or link, or orders for loads";
+const OBJECT = "the id of a key, plan, order, customer, link or session, or orders for loads";
 
 /** `keys` stands for all keys. */
 export function isObjectId(text: string): boolean {
@@ -15,7 +15,7 @@ export function isObjectId(text: string): boolean {
     isKeyId(text) ||
     isCustomerId(text) ||
     isInt64(text) ||
-    /^link_\w+$/.test(text) ||
+    /^(link|session)_\w+$/.test(text) ||
     [...PLAN_IDS, "orders", "keys"].includes(text)
   );
 }
@@ -38,7 +38,7 @@ export const auditView = v.strictObject({
   requestId: v.string(),
   actor: v.string(),
   call: v.string(),
-  object: described(v.string(), "The id of the key, plan, order, customer or link that changed."),
+  object: described(v.string(), "The id of the key, plan, order, customer, link or session that changed."),
   objectName: described(
     v.nullable(v.string()),
     "The name of the key or the customer, as it is now. Null: neither.",

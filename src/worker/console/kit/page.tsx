@@ -77,6 +77,7 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         <a href={docsUrl("operate.md")}>Operate</a>
         <a href={docsUrl("runbook.md")}>Runbook</a>
         <a href="/docs/admin">API reference</a>
+        <a href="/console/sessions">Sessions</a>
         <p class="signed-in row">
           Signed in:{" "}
           <span class="operator" title={c.var.author.actor}>

@@ -118,7 +118,7 @@ function subjectOf(deed: Deed): Child {
 /** Null: the object has no page of its own. */
 function linkOf({ call, object, objectName }: AuditView): Child {
   const [noun = ""] = call.split(".");
-  if (object === noun || call === "audit.undo" || noun === "links" || noun === "plans") return null;
+  if (object === noun || ["audit", "links", "plans", "sessions"].includes(noun)) return null;
   if (noun === "orders") return <a href={`/console/orders/${object}`}>{object}</a>;
   if (noun === "customers" && objectName === null) return null;
   return <a href={`/console/${noun === "customers" ? noun : "keys"}/${object}`}>{objectName ?? object}</a>;

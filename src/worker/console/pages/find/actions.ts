@@ -68,6 +68,11 @@ const ACTIONS: readonly FoundAction[] = [
     href: "/console/orders/cancelled",
   },
   {
+    name: "Sign out a colleague: who is signed in",
+    words: "sign out session sessions signed logout colleague",
+    href: "/console/sessions",
+  },
+  {
     name: "What operators changed, and undo",
     words: "undo audit changed change history who",
     href: "/console/audit",
