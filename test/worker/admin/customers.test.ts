@@ -204,6 +204,19 @@ describe("a change of a customer", () => {
       ]);
   });
 
+  it("or of a key is made although plain SQL has stored a text that is not UTF-8", async ({ expect }) => {
+    const { id, customer } = await createKeyOf("Latin");
+    for (const table of ["api_keys", "customers"]) {
+      await env.DB.exec(
+        `update ${table} set note = cast(x'e9' as text) where id in ('${id}', '${customer?.id}')`,
+      );
+    }
+    for (const path of [`/keys/${id}`, `/customers/${customer?.id}`])
+      expect((await operator("PATCH", path, { name: "Renamed" })).body, path).toMatchObject({
+        name: "Renamed",
+      });
+  });
+
   it("merges all keys, use, bans and no link into another one, and the audit log says whom", async ({
     expect,
   }) => {

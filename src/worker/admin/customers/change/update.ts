@@ -49,8 +49,9 @@ export async function updateCustomer(
   if (names.length === 0) throw invalidRequest("This changes nothing.");
   const updated = make(input, customerTarget(id), {
     ...customerUpdateTo(names, body, { ...before, ...body, name: body.name ?? name }),
-    // The folded texts are of the customer as it was read. After another change, this one begins again.
-    keeps: sql`iif((name, email, note) is (${name}, ${email}, ${note}), null, 'has other texts')`,
+    // The folded texts are of the customer as it was read. After another change of a text, this one begins again.
+    // The version ends the repetition: text that is not UTF-8 equals nothing that was read.
+    keeps: sql`iif(version = ${before.version} or (name, email, note) is (${name}, ${email}, ${note}), null, 'has other texts')`,
   });
   const { now, entry, says } = await conflictOnName(updated);
   if (entry === undefined) return updateCustomer(input);
