@@ -137,7 +137,7 @@ CREATE TRIGGER `usage_insert_is_summed` AFTER INSERT ON `usage` BEGIN
 END;
 --> statement-breakpoint
 -- A report writes one row here.
-CREATE TRIGGER `usage_update_is_summed` AFTER UPDATE ON `usage` WHEN (OLD.`day`, OLD.`plan`) = (NEW.`day`, NEW.`plan`) BEGIN
+CREATE TRIGGER `usage_update_is_summed` AFTER UPDATE OF `admitted`, `refused`, `refused_while_banned` ON `usage` WHEN (OLD.`day`, OLD.`plan`) = (NEW.`day`, NEW.`plan`) BEGIN
 	UPDATE `plan_days` SET `admitted` = `admitted` + NEW.`admitted` - OLD.`admitted`, `refused` = `refused` + NEW.`refused` - OLD.`refused`,
 		`refused_while_banned` = `refused_while_banned` + NEW.`refused_while_banned` - OLD.`refused_while_banned`
 	WHERE `day` = NEW.`day` AND `plan` = NEW.`plan`
@@ -152,7 +152,7 @@ CREATE TRIGGER `usage_delete_is_summed` AFTER DELETE ON `usage` BEGIN
 END;
 --> statement-breakpoint
 -- Only plain SQL moves a row to another day or plan.
-CREATE TRIGGER `usage_move_is_summed` AFTER UPDATE ON `usage` WHEN (OLD.`day`, OLD.`plan`) <> (NEW.`day`, NEW.`plan`) BEGIN
+CREATE TRIGGER `usage_move_is_summed` AFTER UPDATE OF `day`, `plan` ON `usage` WHEN (OLD.`day`, OLD.`plan`) <> (NEW.`day`, NEW.`plan`) BEGIN
 	UPDATE `plan_days` SET `keys` = `keys` - 1, `admitted` = `admitted` - OLD.`admitted`, `refused` = `refused` - OLD.`refused`,
 		`refused_while_banned` = `refused_while_banned` - OLD.`refused_while_banned`
 	WHERE `day` = OLD.`day` AND `plan` = OLD.`plan`;
@@ -213,8 +213,17 @@ CREATE TRIGGER `usage_insert_changes_fortnight` AFTER INSERT ON `usage` WHEN NEW
 	INSERT INTO `key_fortnights_anew` VALUES (NEW.`key_id`, NEW.`day`);
 END;
 --> statement-breakpoint
-CREATE TRIGGER `usage_update_changes_fortnight` AFTER UPDATE ON `usage` WHEN min(OLD.`day`, NEW.`day`) < (SELECT `day` FROM `key_fortnights_end`) BEGIN
+CREATE TRIGGER `usage_update_changes_fortnight` AFTER UPDATE OF `day`, `key_id`, `plan`, `admitted`, `refused`, `refused_while_banned`, `limit_per_day` ON `usage`
+WHEN min(OLD.`day`, NEW.`day`) < (SELECT `day` FROM `key_fortnights_end`) BEGIN
 	INSERT INTO `key_fortnights_anew` SELECT OLD.`key_id`, OLD.`day` UNION SELECT NEW.`key_id`, NEW.`day`;
+END;
+--> statement-breakpoint
+-- A merge moves the sums of a customer before the days, so the trigger finds no sum and does nothing.
+CREATE TRIGGER `usage_customer_changes_fortnight` AFTER UPDATE OF `customer_id` ON `usage`
+WHEN EXISTS (
+	SELECT 1 FROM `key_fortnights` WHERE `start` = OLD.`day` - OLD.`day` % 1209600 AND `key_id` = OLD.`key_id`
+		AND `customer_id` = coalesce(OLD.`customer_id`, '') AND OLD.`customer_id` IS NOT NEW.`customer_id`) BEGIN
+	INSERT INTO `key_fortnights_anew` VALUES (NEW.`key_id`, NEW.`day`);
 END;
 --> statement-breakpoint
 CREATE TRIGGER `usage_delete_changes_fortnight` AFTER DELETE ON `usage` WHEN OLD.`day` < (SELECT `day` FROM `key_fortnights_end`) BEGIN

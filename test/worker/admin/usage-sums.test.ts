@@ -65,7 +65,10 @@ const event = fc.oneof(
   fc.record({ type: fc.constant("retention" as const) }),
   fc.record({
     type: fc.constant("by hand" as const),
-    change: fc.constantFrom("plan = 'pro'", "admitted = 3", "limit_per_day = 7"),
+    change: fc.constantFrom(
+      ...["plan = 'pro'", "admitted = 3", "limit_per_day = 7", "customer_id = null"],
+      "customer_id = (select min(id) from customers), plan = 'free'",
+    ),
   }),
   fc.record({ type: fc.constant("delete" as const), key: fc.nat(3) }),
 );
