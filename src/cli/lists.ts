@@ -30,7 +30,7 @@ export type Paging = {
 };
 
 const FIGURES = [
-  ...["percent", "80%+=daysNear", "median=medianPercent", "peak=peakPercent"],
+  ...["percent", "80%+=daysNear", "peak=peakPercent"],
   ...["admitted", "refused", "blocked=refusedWhileBanned"],
 ];
 type Total = { admitted: number; refused: number; refusedWhileBanned: number };
@@ -45,15 +45,7 @@ type UsageHead = {
 const USAGE: List = {
   rows: "rows",
   columns: [
-    ...[
-      "start",
-      "keyName",
-      "customer=customer.name",
-      "plan=plan|nearest.plan",
-      ...FIGURES,
-      "keys=keyCount",
-      "keyId",
-    ],
+    ...["start", "keyName", "customer=customer.name", "plan", ...FIGURES, "keys=keyCount", "keyId"],
     ["refused in", refusedIn],
   ],
   heading: totalsOf,

@@ -182,7 +182,7 @@ describe("the list of customers", () => {
       expect(found, order).toEqual(expected);
     }
     expect(await customers("customer=Page+D")).toMatchObject([
-      { keys: 1, usage: { admitted: 0, keyCount: 0, nearest: null, peakPercent: 0 } },
+      { keys: 1, usage: { admitted: 0, keyCount: 0, peakPercent: 0 } },
     ]);
   });
 });

@@ -120,12 +120,7 @@ describe("the pages of lists", () => {
     expect(await overview()).toContain("has used 95 % of its day: 9,500 requests");
     await limitKey.bind(100_000, id).run();
     expect(await overview()).not.toContain("of its day");
-    expect(await page()).toContain("its limit now, it has not been used.");
-    await env.DB.batch([limitKey.bind(100_000, id), limitDays.bind(100_000, id, "2037-09-30")]);
-    const raised = await page();
-    expect(raised).toContain("used 80 % of its limit or more on 24 of 30 days");
-    expect(raised).toContain("With 100,000 requests a day, its limit now, it used 9 % at most.");
-    expect(raised).not.toContain("Give the key a higher limit");
+    expect(await page()).not.toContain("Give the key a higher limit");
     expect(await overview()).not.toContain("used 80 %");
     await env.DB.batch([limitKey.bind(null, id), limitDays.bind(10_000, id, "2037-09-01")]);
     const html = await (await get("/console/customers/paws%20%26%20co%2F1")).text();

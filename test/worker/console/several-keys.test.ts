@@ -79,23 +79,6 @@ describe("the page of a customer", () => {
     }
   });
 
-  it("divides what was admitted by key", async ({ expect }) => {
-    const keys = await keysOf("Charted", 6);
-    const { get } = await browserWith(env.ADMIN_TOKEN);
-    for (const [i, { key }] of keys.entries()) for (let n = 0; n <= i; n++) await app(LIST, { key });
-    const html = await (await get("/console/customers/Charted")).text();
-    const [, day = ""] = /<title>1 Jan 2035: ([^<]*)<\/title>/.exec(html) ?? [];
-    // The four keys with most requests, and the others.
-    expect(day.split(", ").map((part) => part.split(" ", 1)[0])).toEqual([
-      "6",
-      "5",
-      "4",
-      "3",
-      "3",
-      "reported",
-    ]);
-  });
-
   it("fills in the customer of a new key", async ({ expect }) => {
     await keysOf("Customer <1>", 1);
     const { get } = await browserWith(env.ADMIN_TOKEN);

@@ -151,5 +151,5 @@ export async function findCustomerPage(
     const view = found.get(row.id);
     return view === undefined ? [] : [{ ...view, usage: toUsageOfKeys(row) }];
   });
-  return { ...about, unreachable: [...about.unreachable], customers };
+  return { ...about, customers };
 }

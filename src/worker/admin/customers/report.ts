@@ -42,7 +42,6 @@ export async function findReport(
         .slice(before.length)
         .map((day) => ({ ...day, before: sameDay.get(day.start.slice(-2)) ?? 0 })),
       keys: rows.map((row) => ({ month, ...toKeyUsageView(row), customer })),
-      unreachable: [...about.unreachable],
     };
   });
 }

@@ -74,7 +74,6 @@ export async function findDay(
   const inOrder = events.toSorted((a, b) => a.at.localeCompare(b.at));
   return {
     ...about,
-    unreachable: [...about.unreachable],
     events: inOrder,
     hasMore: (moreBans ?? moreChanges) !== null,
   };

@@ -28,7 +28,7 @@ export const usageCalls = {
     route: "GET /usage/near",
     summary: "Show who is near a limit of the day",
     description:
-      "Keys of this moment, and customers who may need more. It reads few rows, however many keys there are.",
+      "Keys that are near their limit of the day, and keys that often were. It reads few rows, however many keys there are.",
     query: nearQuery,
     answer: nearAnswer,
     run: ({ env, query }) => findNear(env, query.limit),

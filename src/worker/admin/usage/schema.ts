@@ -1,6 +1,13 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
-import { PLAN_IDS, USAGE_GROUPS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
+import {
+  NEAR_LIMIT_PERCENT,
+  PLAN_IDS,
+  USAGE_GROUPS,
+  USAGE_PERIODS,
+  USAGE_SORTS,
+  type UsageSort,
+} from "../../db/values.ts";
 import {
   count,
   dateTime,
@@ -57,6 +64,16 @@ export const dayUsage = v.strictObject({
 });
 export type DayUsage = v.InferOutput<typeof dayUsage>;
 
+/** Counts the days with this limit that used 80 % of it or more. Days under another limit say nothing about it. */
+export function daysNearNow(
+  days: readonly DayUsage[],
+  { requestsPerDay }: { readonly requestsPerDay: number },
+): number {
+  const isNear = ({ admitted, limitPerDay }: DayUsage) =>
+    limitPerDay === requestsPerDay && 100 * admitted >= NEAR_LIMIT_PERCENT * limitPerDay;
+  return days.filter(isNear).length;
+}
+
 const refusedMinute = v.strictObject({
   at: dateTime,
   by: described(
@@ -70,13 +87,7 @@ export type HourUsageView = v.InferOutput<typeof hourUsage>;
 
 const closeness = {
   daysNear: described(count, "Days at 80 % of the limit of that day, or more."),
-  medianPercent: v.number(),
   peakPercent: described(v.number(), "The highest percentage of a day."),
-  daysNearNow: described(count, "Of `daysNear`, the days with the limit of now."),
-  peakPercentNow: described(
-    v.nullable(v.number()),
-    "The highest percentage of a day with the limit of now. Null: the key was not used under it.",
-  ),
 };
 export const keyUsage = v.strictObject({
   keyId: v.string(),
@@ -93,25 +104,12 @@ export const keyUsage = v.strictObject({
   ...usageTotal,
 });
 export type KeyUsageView = v.InferOutput<typeof keyUsage>;
-/** The use of all keys of a customer. */
+/** The use of all keys of a customer. Closeness is that of the key that comes closest to its limit. */
 export const usageOfKeys = v.strictObject({
   keyCount: described(count, "Keys that were in use."),
-  nearest: described(
-    v.nullable(
-      v.strictObject({
-        keyId: v.string(),
-        keyName: v.string(),
-        status: keyStatus,
-        plan: v.string(),
-        limits: limitsInForce,
-      }),
-    ),
-    "The key that comes closest to its limit. The percentages are its own. Null: no key was in use.",
-  ),
   ...closeness,
   ...usageTotal,
 });
-export type UsageOfKeys = v.InferOutput<typeof usageOfKeys>;
 const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...usageTotal });
 export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
@@ -149,14 +147,14 @@ export const usageAnswer = v.strictObject({
   unreachable,
 });
 /** A customer is advised after a week. */
-export const NEAR_DAYS = 7;
+export const ADVICE_DAYS = 7;
 export const nearQuery = v.strictObject({ limit: v.optional(queryNumber(1, 100), "10") });
 export const nearAnswer = v.strictObject({
   keys: described(v.array(keyUsage), "Keys that have used 80 % of their day or more, the closest first."),
   hasMoreKeys: v.boolean(),
-  customers: described(
-    v.array(v.strictObject({ ...shownCustomer.entries, usage: usageOfKeys })),
-    `Customers with a key that used 80 % or more on most of the last ${NEAR_DAYS} days.`,
+  often: described(
+    v.array(keyUsage),
+    `Keys that used 80 % or more of the limit of now on most of the last ${ADVICE_DAYS} days, which \`daysNear\` counts.`,
   ),
 });
 export const keyUsageAnswer = v.strictObject({

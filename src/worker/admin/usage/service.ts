@@ -27,21 +27,18 @@ import {
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { askLimiters, lastReports, type Reported, reportOf } from "./ask-limiters.ts";
 import {
+  ADVICE_DAYS,
   type DayUsage,
+  daysNearNow,
   type HourUsageView,
   type KeyUsageView,
-  NEAR_DAYS,
   type nearAnswer,
   orderOf,
-  type PlanUsageView,
   type TimeUsage,
-  type UsageOfKeys,
   type usageQuery,
 } from "./schema.ts";
 import {
-  type Closeness,
   countDaysNear,
-  customersOf,
   type DayRow,
   type Figures,
   findDaysOfKeys,
@@ -55,30 +52,10 @@ import {
   listGroups,
   listHoursOfKeys,
   listNearest,
-  type Total,
   type UsageFilter,
   type UsageGroups,
   type UsageRange,
 } from "./sql.ts";
-
-type AboutUsage = {
-  readonly from: string;
-  readonly to: string;
-  readonly completeFrom: string;
-  /** The limiters that could reach D1 have reported all requests until this time. */
-  readonly asOf: string;
-  readonly unreachable: readonly string[];
-};
-type Answer<By, Row, Sums = Total> = AboutUsage & {
-  readonly by: By;
-  readonly rows: readonly Row[];
-  readonly total: Sums;
-  readonly next: string | null;
-};
-export type Usage =
-  | Answer<UsagePeriod, TimeUsage, Figures>
-  | Answer<"key", KeyUsageView>
-  | Answer<"plan", PlanUsageView>;
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = v.InferOutput<typeof usageQuery>;
@@ -104,7 +81,7 @@ export async function withReports<T>(
   env: Bindings,
   query: Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan">,
   unit: UsagePeriod,
-  find: (db: Database, filter: UsageFilter, about: AboutUsage) => Promise<T>,
+  find: (db: Database, filter: UsageFilter, about: Awaited<ReturnType<typeof describeRange>>) => Promise<T>,
 ): Promise<T> {
   const db = openDatabase(env.DB);
   const { key, plan, customer } = await withCustomerId(db, query);
@@ -114,12 +91,13 @@ export async function withReports<T>(
   return find(db, filter, about);
 }
 
-export async function findUsage(env: Bindings, query: UsageQuery): Promise<Usage> {
+export async function findUsage(env: Bindings, query: UsageQuery) {
   const { by, limit } = query;
   if (by !== "hour" && by !== "day") {
     const { rows, ...answer } = await findUsageOf(env, GROUPS[by], by, { ...query, ...orderOf(query) });
     if (by === "key") return { ...answer, by, rows: rows.map(toKeyUsageView) };
-    return { ...answer, by, rows: rows.map(toPlanUsageView) };
+    const ofPlans = rows.map((row) => ({ plan: row.id, keyCount: row.keyCount, ...figuresOf(row) }));
+    return { ...answer, by, rows: ofPlans };
   }
   refuseOrder(query);
   return withReports(env, query, by, async (db, filter, about) => {
@@ -201,65 +179,43 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, of: "days" | "su
 }
 
 export function toKeyUsageView(row: GroupRow): KeyUsageView {
-  return {
-    keyId: row.id,
-    keyName: row.keyName,
-    customer: row.customer,
-    status: row.status,
-    plan: row.plan,
-    limits: { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay },
-    percent: row.percent,
-    ...closenessOf(row),
-    ...figuresOf(row),
-  };
+  const { id: keyId, keyName, customer, status, plan, percent, daysNear, peakPercent } = row;
+  const limits = { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay };
+  const closeness = { percent, daysNear, peakPercent };
+  return { keyId, keyName, customer, status, plan, limits, ...closeness, ...figuresOf(row) };
 }
 
-export function toUsageOfKeys(row: Omit<GroupRow, "customer">): UsageOfKeys {
-  const { keyCount, nearKey, keyName, status, plan, perMinute, perDay } = row;
-  const limits = { requestsPerMinute: perMinute, requestsPerDay: perDay };
-  return {
-    keyCount,
-    nearest: nearKey === null ? null : { keyId: nearKey, keyName, status, plan, limits },
-    ...closenessOf(row),
-    ...figuresOf(row),
-  };
+export function toUsageOfKeys({ keyCount, daysNear, peakPercent, ...row }: GroupRow) {
+  return { keyCount, daysNear, peakPercent, ...figuresOf(row) };
 }
 
-/** The keys that are near their limit of the day, and the customers with a key that was on most of the last days. */
+/** The keys that are near their limit of the day, and those that were on most of the last days. */
 export async function findNear(env: Bindings, limit: number): Promise<v.InferOutput<typeof nearAnswer>> {
   const db = openDatabase(env.DB);
-  const days = NEAR_DAYS;
-  const [day, range] = [lastDays(1), lastDays(days)];
+  const [day, range] = [lastDays(1), lastDays(ADVICE_DAYS)];
   const [nearest, counts] = await Promise.all([listNearest(db, day, limit + 1), countDaysNear(db, range)]);
-  const often = [...counts]
-    .filter(([, count]) => 2 * count > days)
+  const mostDays = [...counts]
+    .filter(([, count]) => 2 * count > ADVICE_DAYS)
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, limit)
     .map(([id]) => id);
-  const list = async (groups: UsageGroups, filter: UsageFilter, sort: UsageSort, count: number) =>
-    (await listGroups(db, groups, filter, { sort, direction: "desc", limit }, count)).rows;
-  const [keys, customers] = await Promise.all([
-    list(GROUPS.key, { ...day, keys: nearest.slice(0, limit) }, "percent", 1),
-    list(customersOf(often), { ...range, keys: often }, "near", days),
+  const list = async (filter: UsageFilter & { readonly keys: readonly string[] }, sort: UsageSort) =>
+    (
+      await listGroups(db, GROUPS.key, filter, { sort, direction: "desc", limit }, daysBegun(filter))
+    ).rows.map(toKeyUsageView);
+  const [keys, often, daysOf] = await Promise.all([
+    list({ ...day, keys: nearest.slice(0, limit) }, "percent"),
+    list({ ...range, keys: mostDays }, "near"),
+    listDaysOfKeys(db, mostDays, range),
   ]);
   return {
-    keys: keys.map(toKeyUsageView),
+    keys,
     hasMoreKeys: nearest.length > limit,
-    customers: customers.flatMap(({ customer, ...row }) =>
-      customer === null ? [] : { ...customer, usage: toUsageOfKeys(row) },
-    ),
+    often: often
+      .map((key) => ({ ...key, daysNear: daysNearNow(daysOf(key.keyId), key.limits) }))
+      .filter(({ daysNear }) => 2 * daysNear > ADVICE_DAYS),
   };
 }
-
-function toPlanUsageView({ id: plan, keyCount, ...row }: GroupRow): PlanUsageView {
-  return { plan, keyCount, ...figuresOf(row) };
-}
-
-type KeyAnswer<By, Row> = Omit<Answer<By, Row>, "total" | "next"> & {
-  readonly keyId: string;
-  readonly total: Figures;
-};
-export type UsageOfKey = KeyAnswer<"hour", HourUsageView> | KeyAnswer<"day", DayUsage>;
 
 type AskedKey = LimiterAddress & Parameters<typeof hasLimiter>[1];
 
@@ -268,7 +224,7 @@ export async function findUsageOfKey(
   env: Bindings,
   key: AskedKey,
   { by, ...query }: RangeQuery & { readonly by: UsagePeriod },
-): Promise<UsageOfKey> {
+) {
   const db = openDatabase(env.DB);
   const range = rangeOf(env, query, by);
   const unreachable = (await reportNow(env, key)) ? [] : [key.id];
@@ -318,7 +274,7 @@ export async function reportNow(env: Bindings, key: AskedKey): Promise<boolean> 
   return reportOf(env, key);
 }
 
-async function describeRange(env: Bindings, range: UsageRange, asked?: Reported): Promise<AboutUsage> {
+async function describeRange(env: Bindings, range: UsageRange, asked?: Reported) {
   const reported =
     asked?.unreachable.length === 0
       ? asked
@@ -331,7 +287,7 @@ async function describeRange(env: Bindings, range: UsageRange, asked?: Reported)
     to: rfc3339(range.toSeconds),
     completeFrom: rfc3339(Math.max(range.fromSeconds, kept, first ?? 0)),
     asOf: countedUntil(range, reported),
-    unreachable: reported.unreachable,
+    unreachable: [...reported.unreachable],
   };
 }
 
@@ -403,11 +359,6 @@ const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
 
 function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): Figures {
   return { admitted, refused, refusedWhileBanned };
-}
-
-function closenessOf(row: Closeness): Closeness {
-  const { daysNear, medianPercent, peakPercent, daysNearNow, peakPercentNow } = row;
-  return { daysNear, medianPercent, peakPercent, daysNearNow, peakPercentNow };
 }
 
 export function sumOf(parts: readonly Figures[]): Figures {

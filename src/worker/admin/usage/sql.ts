@@ -186,51 +186,38 @@ type Page = {
   readonly limit: number;
 };
 
-/** Percentages of each day's limit. A day without usage is 0 %. */
-export type Closeness = {
-  /** Days at 80 % or more. */
-  readonly daysNear: number;
-  readonly medianPercent: number;
-  readonly peakPercent: number;
-  /** The same of the days whose limit was that of now. */
-  readonly daysNearNow: number;
-  readonly peakPercentNow: number | null;
-};
-
 /**
- * A key, or the keys of a customer or plan, with the position in the sorted table. The figures are sums.
- * Everything else describes the key that comes closest to its limit, by its days near the limit and then by
- * its peak.
+ * A key, or the keys of a customer or plan, with the position in the sorted table. The figures are sums. The
+ * percentages are of each day's limit, those of the key that comes closest: by its days near the limit, then by its peak.
  */
 export type GroupRow = Figures &
-  Closeness &
   Position<string | number> & {
-    /** Null: no key was in use. */
-    readonly nearKey: string | null;
+    readonly keyCount: number;
+    /** The mean of the days. */
+    readonly percent: number;
+    /** Days at 80 % or more. */
+    readonly daysNear: number;
+    readonly peakPercent: number;
+    /** What follows is of a key. */
     readonly keyName: string;
-    /** The customer of the group, or of the key. */
     readonly customer: ShownCustomer | null;
     readonly status: KeyStatus;
-    /** The plan of that key. */
     readonly plan: string;
     readonly perMinute: number;
     readonly perDay: number;
-    /** The mean percentage of the days. */
-    readonly percent: number;
-    readonly keyCount: number;
   };
 
 const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refused), 0) as refused,
   coalesce(sum(u.refused_while_banned), 0) as refusedWhileBanned`;
 
 /** `part` divides the days of a key. `rows` are the sums by key and part, `u`, with the keys, `k`. */
-export type UsageGroups = Readonly<Record<"part" | "rows" | "id" | "name" | "customer", SQL>>;
+export type UsageGroups = Readonly<Record<"part" | "rows" | "id" | "name", SQL>>;
 
 const KEYS_IN_USE = sql`by_key u cross join api_keys k on k.id = u.key_id`;
 
 export const GROUPS: Readonly<Record<UsageGroup, UsageGroups>> = {
-  key: { part: sql`null`, rows: KEYS_IN_USE, id: sql`k.id`, name: sql`k.name`, customer: sql`k.customer_id` },
-  plan: { part: sql`u.plan`, rows: KEYS_IN_USE, id: sql`u.part`, name: sql`u.part`, customer: sql`null` },
+  key: { part: sql`null`, rows: KEYS_IN_USE, id: sql`k.id`, name: sql`k.name` },
+  plan: { part: sql`u.plan`, rows: KEYS_IN_USE, id: sql`u.part`, name: sql`u.part` },
 };
 
 /** The customers `c` that match, also those without any use. */
@@ -240,15 +227,7 @@ export function allCustomers(isMatch: SQL): UsageGroups {
     rows: sql`(select * from customers c where ${isMatch}) c left join by_key u on u.part = c.id left join api_keys k on k.id = u.key_id`,
     id: sql`c.id`,
     name: sql`c.name_key`,
-    customer: sql`page.id`,
   };
-}
-
-/** The customers of these keys. */
-export function customersOf(keys: readonly string[]): UsageGroups {
-  return allCustomers(
-    sql`c.id in (select customer_id from api_keys where id in (select value from json_each(${JSON.stringify(keys)})))`,
-  );
 }
 
 /**
@@ -259,7 +238,7 @@ export function customersOf(keys: readonly string[]): UsageGroups {
  */
 export async function listGroups(
   db: Database,
-  { part, rows: from, id, name, customer }: UsageGroups,
+  { part, rows: from, id, name }: UsageGroups,
   filter: UsageFilter,
   { sort, direction, after, limit }: Page,
   days: number,
@@ -268,15 +247,12 @@ export async function listGroups(
   const isAfter = after
     ? sql`(value, id) ${sql.raw(direction === "asc" ? ">" : "<")} (${after.value}, ${after.id})`
     : sql`true`;
-  const percent = DAY_PERCENT;
-  const middle = { first: Math.floor((days - 1) / 2), count: days % 2 === 0 ? 2 : 1 };
   const now = nowSeconds();
   const { perMinute, perDay } = limitsSqlAt(now);
-  const daysOfNearest = sql`usage u where u.key_id = page.nearKey and ${isOnDays(filter)} and ${part} is page.part`;
   type Row = Omit<GroupRow, "customer"> & { readonly customer: string; readonly total: string };
   const rows = await db.all<Row>(sql`
     with by_key as materialized (
-      select u.key_id, ${part} as part, sum(${percent}) / ${days} as percent, max(100.0 * u.peak / u.limit_per_day) as peak,
+      select u.key_id, ${part} as part, sum(${DAY_PERCENT}) / ${days} as percent, max(100.0 * u.peak / u.limit_per_day) as peak,
         sum(u.days_near) as days_near, sum(u.admitted) as admitted, sum(u.refused) as refused,
         sum(u.refused_while_banned) as refused_while_banned
       from ${sumsOf(filter)} group by 1, 2),
@@ -286,19 +262,14 @@ export async function listGroups(
     groups as (
       select ${id} as id, ${name} as name, count(distinct k.id) as keyCount, ${SUMS}, round(coalesce(u.percent, 0), 1) as percent,
         coalesce(u.days_near, 0) as daysNear, round(coalesce(u.peak, 0), 1) as peak,
-        max(coalesce(u.days_near * 1000 + min(u.peak, 999), 0)) as near, k.id as nearKey, u.part
+        max(coalesce(u.days_near * 1000 + min(u.peak, 999), 0)) as near
       from ${from} group by 1),
     page as materialized (
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
     select total, page.*, peak as peakPercent, k.name as keyName, ${CUSTOMER_JSON} as customer, ${statusAt(now)} as status, k.plan,
-      ${perMinute} as perMinute, ${perDay} as perDay, (
-      select round(coalesce(sum(percent), 0) / ${middle.count}, 1) from (
-        select ${percent} as percent from ${daysOfNearest}
-        order by 1 desc limit ${middle.count} offset ${middle.first})) as medianPercent,
-      (select coalesce(sum(${percent} >= ${NEAR_LIMIT_PERCENT}), 0) from ${daysOfNearest} and u.limit_per_day = ${perDay}) as daysNearNow,
-      (select round(max(${percent}), 1) from ${daysOfNearest} and u.limit_per_day = ${perDay}) as peakPercentNow
-    from total left join page on true left join api_keys k on k.id = page.nearKey left join plans p on p.id = k.plan
-    left join customers c on c.id = ${customer}
+      ${perMinute} as perMinute, ${perDay} as perDay
+    from total left join page on true left join api_keys k on k.id = page.id left join plans p on p.id = k.plan
+    left join customers c on c.id = k.customer_id
     order by value ${by}, page.id ${by}`);
   return {
     rows: rows

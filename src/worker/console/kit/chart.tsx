@@ -72,11 +72,7 @@ type Props = {
   readonly by: "hour" | "day";
   /** Until then every request is counted. */
   readonly asOf: string;
-  /** Divides the admitted requests by key. There are `MAX_KEYS_DRAWN` keys at most, with the same rows. */
-  readonly keys?: readonly KeyRows[];
 };
-
-type KeyRows = { readonly name: string; readonly rows: readonly TimeUsage[] };
 
 const ADMITTED: Series = {
   ...{ label: "Admitted", words: "admitted", colour: "admitted" },
@@ -93,28 +89,10 @@ const NOT_ADMITTED: readonly Series[] = [
   },
 ];
 
-const KEY_COLOURS = ["admitted", "key-2", "key-3", "key-4"];
-export const MAX_KEYS_DRAWN = KEY_COLOURS.length;
-
-function seriesOf(keys: readonly KeyRows[]): readonly Series[] {
-  const starts = new Map(keys[0]?.rows.map(({ start }, i) => [start, i]));
-  const admittedOf = ({ rows }: KeyRows, { start }: TimeUsage) =>
-    rows[starts.get(start) ?? -1]?.admitted ?? 0;
-  const ofKeys = keys.map((key, i) => ({
-    ...{ label: key.name, words: `of ${key.name}`, colour: KEY_COLOURS[i] ?? "others" },
-    valueAt: (row: DrawnRow) => admittedOf(key, row),
-  }));
-  const others: Series = {
-    ...{ label: "Other keys", words: "of other keys", colour: "others" },
-    valueAt: (row) => keys.reduce((rest, key) => rest - admittedOf(key, row), row.admitted),
-  };
-  return [...ofKeys, others];
-}
-
 /** A higher limit would leave the bars too little room. */
 const MAX_LIMIT = 4;
 
-export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
+export function UsageChart({ title, rows, by, asOf }: Props) {
   const used = rows.filter(isUsed);
   if (used.length === 0) {
     return (
@@ -124,7 +102,7 @@ export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
     );
   }
   const isShown = ({ valueAt }: Series) => used.some((row) => valueAt(row) > 0);
-  const admitted = (keys.length === 0 ? [ADMITTED] : seriesOf(keys)).filter(isShown);
+  const admitted = [ADMITTED].filter(isShown);
   const refused = NOT_ADMITTED.filter(isShown);
   const highest = Math.max(...used.map((row) => row.admitted));
   const lines: readonly Series[] = [
@@ -154,7 +132,6 @@ export function UsageChart({ title, rows, by, asOf, keys = [] }: Props) {
           caption={title}
           columns={[
             { name: "Time (UTC)", cell: ({ start }) => timeOf(start, by) },
-            ...(keys.length === 0 ? [] : admitted).map(({ label, valueAt }) => countColumn(label, valueAt)),
             ...figureColumns(),
             ...(used.some(({ limitPerDay }) => limitPerDay)
               ? [countColumn("Limit of the day", ({ limitPerDay }: DrawnRow) => limitPerDay ?? 0)]
@@ -204,7 +181,7 @@ export function Sparkline({ days }: { readonly days: readonly DayUsage[] }) {
   );
 }
 
-type Closeness = Pick<KeyUsageView, "daysNear" | "medianPercent" | "peakPercent">;
+type Closeness = Pick<KeyUsageView, "daysNear" | "peakPercent">;
 
 export function closenessColumns(
   sortBy: (name: "near" | "peak", first: "desc") => ColumnSort,
@@ -213,10 +190,6 @@ export function closenessColumns(
   const about = `${OF_THE_DAY}${ofKey}`;
   return [
     countColumn("Days over 80 %", ({ daysNear }) => daysNear, { about, sort: sortBy("near", "desc") }),
-    {
-      ...{ name: "Median", about, isNumber: true, isMinor: true },
-      cell: ({ medianPercent }) => `${medianPercent} %`,
-    },
     {
       ...{ name: "Peak", about, isNumber: true, sort: sortBy("peak", "desc") },
       cell: ({ peakPercent }) => `${peakPercent} %`,

@@ -11,7 +11,7 @@ import { planCalls } from "../../admin/plans/calls.ts";
 import { endOfKey } from "../../admin/says.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
-import { type KeyUsageView, NEAR_DAYS } from "../../admin/usage/schema.ts";
+import { ADVICE_DAYS, type KeyUsageView } from "../../admin/usage/schema.ts";
 import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
 import { isUsable } from "../../key/key.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
@@ -21,7 +21,7 @@ import { addressOf, ask } from "../kit/forms.ts";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { CreateKey, Customer, Relative, Term } from "../kit/ui.tsx";
 import { BannedKey, BanReason, LiftForm } from "./bans.tsx";
-import { advicesTo } from "./customers/advice.tsx";
+import { adviceTo } from "./customers/advice.tsx";
 
 const SHOWN = 10;
 const EXPIRING_DAYS = 30;
@@ -61,8 +61,8 @@ export async function overviewPage(c: ConsoleContext) {
       "More keys are close to their limit of the day.",
       <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
     ),
-    ...advicesTo(near.customers, NEAR_DAYS, plans)
-      .filter(({ helps }) => helps)
+    ...near.often
+      .flatMap((key) => adviceTo(key, ADVICE_DAYS, plans) ?? [])
       .map(({ says, helps }) => needOf("warn", says, helps)),
     ...expiring.keys.flatMap((key) => expiryNeed(key) ?? []),
     ...more(

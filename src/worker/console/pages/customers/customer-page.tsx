@@ -12,18 +12,17 @@ import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
-import type { KeyUsageView } from "../../../admin/usage/schema.ts";
+import { daysNearNow, type KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { listOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { ActionForm, ActionLinks, addActionPages, offeredOf } from "../../kit/actions.tsx";
-import { AsOf, MAX_KEYS_DRAWN, Sparkline, UsageChart } from "../../kit/chart.tsx";
+import { AsOf, Sparkline, UsageChart } from "../../kit/chart.tsx";
 import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
 import { Done } from "../../kit/done.tsx";
 import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
 import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
-import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
   Badge,
@@ -76,7 +75,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   const limits = listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
   const since = { customer: id, from: `${DAYS - 1}d` };
   // The limiters report when the usage is asked for, so the keys are read after it.
-  const asked = ask(c, usageCalls.list, { ...since, sort: "near", limit: String(KEYS_SHOWN) });
+  const asked = ask(c, usageCalls.list, { ...since, limit: String(KEYS_SHOWN) });
   const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
   const open = failure?.action ?? c.req.param("action");
   const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names, hours, day] =
@@ -93,10 +92,12 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
     ]);
   if (usage.by !== "key" || days.by !== "day" || hours.by !== "hour")
     throw new Error("usage by another group");
-  const [near] = usage.rows;
-  const advice = near && adviceTo({ ...near, customer: found }, DAYS, plans);
-  const mostUsed = usage.rows.toSorted((a, b) => b.admitted - a.admitted).slice(0, MAX_KEYS_DRAWN);
-  const drawn = await Promise.all(mostUsed.map((row) => daysOfKey(c, { ...since, key: row.keyId }, row)));
+  const [advice] = keys
+    .map(({ id: keyId, name: keyName, days = [], ...key }) => {
+      return { ...key, keyId, keyName, daysNear: daysNearNow(days, key.limits) };
+    })
+    .toSorted((a, b) => b.daysNear - a.daysNear)
+    .flatMap((near) => adviceTo(near, DAYS, plans) ?? []);
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const shown = { customer: found, names };
   const address = customerAddress(id);
@@ -164,13 +165,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       </section>
       <section>
         <h2>Usage</h2>
-        <UsageChart
-          title={`Last ${DAYS} days`}
-          rows={days.rows}
-          by="day"
-          asOf={days.asOf}
-          keys={drawn.length > 1 ? drawn : []}
-        />
+        <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" asOf={days.asOf} />
       </section>
       <section>
         <h2>When requests were refused</h2>
@@ -220,13 +215,6 @@ function CustomerDone({ c, customer, entries }: DoneProps) {
   const { name, version } = customer;
   const effective = effectIn(c);
   return <Done subject={name} {...{ version, entries, effective }} mayUndo={!c.var.mayOnlyRead} />;
-}
-
-/** The days on which the key was this customer's. */
-async function daysOfKey(c: ConsoleContext, query: FormTexts, { keyName }: KeyUsageView) {
-  const usage = await ask(c, usageCalls.list, { ...query, by: "day" });
-  if (usage.by !== "day") throw new Error("usage by another group");
-  return { name: keyName, rows: usage.rows };
 }
 
 type RefusedKey = { readonly key: ListedKey; readonly count: number };
@@ -296,7 +284,6 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
       cell: ({ days = [] }) => <Sparkline days={days} />,
     },
     ofUse("Days over 80 %", ({ daysNear }) => <ShownCount value={daysNear} />),
-    ofUse("Median", ({ medianPercent }) => `${medianPercent} %`),
     ofUse("Peak", ({ peakPercent }) => `${peakPercent} %`),
     ofUse("Admitted", ({ admitted }) => <ShownCount value={admitted} />),
     ofUse("Refused", ({ refused }) => <ShownCount value={refused} />),
