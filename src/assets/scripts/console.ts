@@ -27,15 +27,6 @@ function askFirst(event: BeforeUnloadEvent): void {
   event.preventDefault();
 }
 
-/** On a phone the navigation scrolls. After `scrollIntoView` the Tab key would begin there. */
-function showWhereOneIs(): void {
-  const nav = document.querySelector(".bar nav");
-  const link = nav?.querySelector("[aria-current]")?.getBoundingClientRect();
-  if (!nav || !link) return;
-  const { left, width } = nav.getBoundingClientRect();
-  nav.scrollLeft += link.left + link.width / 2 - (left + width / 2);
-}
-
 function keepTimes(): void {
   setInterval(() => {
     for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-relative]")) {
@@ -126,7 +117,6 @@ function findBySlash(event: KeyboardEvent): void {
   link.click();
 }
 
-showWhereOneIs();
 addCopyButtons();
 const secret = document.getElementById("secret");
 if (secret) askBeforeLeaving(secret);

@@ -18,7 +18,7 @@ function offerCopies(): void {
   for (const program of document.querySelectorAll("pre")) {
     const text = program.textContent;
     const button = Object.assign(document.createElement("button"), {
-      className: "copy",
+      className: "button small copy",
       textContent: "Copy",
     });
     button.addEventListener("click", async () => {

@@ -78,12 +78,8 @@ export function page(c: ConsoleContext, { title, actions, status = 200 }: Frame,
         <a href={docsUrl("runbook.md")}>Runbook</a>
         <a href="/docs/admin">API reference</a>
         <a href="/console/sessions">Sessions</a>
-        <p class="signed-in row">
-          Signed in:{" "}
-          <span class="operator" title={c.var.author.actor}>
-            {c.var.author.actor}
-          </span>
-          {c.var.mayOnlyRead && <b>read only</b>}
+        <p class="signed-in">
+          Signed in: <b>{c.var.author.actor}</b> {c.var.mayOnlyRead && <b>read only</b>}
         </p>
       </footer>
     </Document>

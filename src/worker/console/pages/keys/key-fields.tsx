@@ -55,7 +55,7 @@ export function KeyFields({
   return isNew ? (
     <>
       <Fields schema={newKey} names={MEMBERS} {...shared} />
-      <details class="more" open={Boolean(failure?.typed.location)}>
+      <details class="field" open={Boolean(failure?.typed.location)}>
         <summary>More</summary>
         <Fields schema={newKey} names={["location"]} {...shared} isFocused={false} />
       </details>

@@ -51,6 +51,7 @@ type Made = {
 export function TickForm({ hasMore = false, children }: PropsWithChildren<{ readonly hasMore?: boolean }>) {
   return (
     <form method="post" class="ticks" data-noun="key">
+      {children}
       <div class="tick-bar row">
         <span data-ticked="With">With ticked keys</span>
         <Button name="disable" />
@@ -66,7 +67,6 @@ export function TickForm({ hasMore = false, children }: PropsWithChildren<{ read
         <TickAll />
         {hasMore && <Check name="all" label="All that match" />}
       </div>
-      {children}
     </form>
   );
 }

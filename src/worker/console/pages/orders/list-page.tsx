@@ -190,6 +190,7 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
 function ShipForm({ hasMore, children }: PropsWithChildren<{ readonly hasMore: boolean }>) {
   return (
     <form method="post" class="ticks" data-noun="order">
+      {children}
       <div class="tick-bar row">
         <button type="submit" class="button primary" data-ticked="Ship">
           Ship ticked orders
@@ -197,7 +198,6 @@ function ShipForm({ hasMore, children }: PropsWithChildren<{ readonly hasMore: b
         <TickAll />
         {hasMore && <Check name="all" label="All that match" />}
       </div>
-      {children}
     </form>
   );
 }
