@@ -155,7 +155,7 @@ describe("requests that share a call", () => {
     ],
   ])("are each counted once and answered, %s", async ([, conditions], { expect }) => {
     let [requests, calls] = [0, 0];
-    for (let seed = 1; seed <= runs(10); seed++) {
+    for (let seed = 1; seed <= runs(5); seed++) {
       const done = await history(seed, conditions);
       requests += done.sent.length;
       calls += done.calls;

@@ -127,7 +127,7 @@ function filledWindows({ limits, arrivalsMs, startMs, aheadMs }: Load, decided: 
 describe("a client alone", () => {
   it("is not refused, and uses the whole limit", { timeout: 1_200_000 }, async ({ expect }) => {
     let windows = 0;
-    for (let seed = 0; seed < (DEEP ? 10_000 : 300); seed++) {
+    for (let seed = 0; seed < (DEEP ? 10_000 : 150); seed++) {
       const load = loadOf(seed, 1);
       const { decided, lost, statuses } = await run(load);
       const refused = decided.filter(({ isAdmitted }) => !isAdmitted).length;
@@ -142,7 +142,7 @@ describe("a client alone", () => {
         expect(used, `load ${seed}`).toBeGreaterThanOrEqual(0.98 * limit);
       }
     }
-    expect(windows).toBeGreaterThan(20);
+    expect(windows).toBeGreaterThan(10);
   });
 });
 

@@ -1,6 +1,5 @@
 /** The object by example, on the fake platform: loads, settled costs, changes by code, reports, alarms. */
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
-import { banOf, NOTHING_COUNTED } from "../../core/decide.ts";
 import { acknowledge, EMPTY_OUTBOX } from "../../core/usage.ts";
 import {
   type LimiterCall,
@@ -95,21 +94,6 @@ describe("a load that does not settle", () => {
   });
 });
 
-describe("a reserve", () => {
-  it.for<[minute: number, day: number, used: number]>([
-    [10_000, 400, 41],
-    [300, 20, 3],
-    [1_000, 100_000, 101],
-    [100_000, 1_000_000, 1_001],
-  ])("of %d a minute and %d a day: a request and a crash use %d", async ([minute, day, used], { expect }) => {
-    const platform = new Platform(RateLimiter);
-    const limits = [perMinute(minute), perDay(day)];
-    await platform.object.admit({ limits });
-    platform.crash();
-    expect(await usedOf(platform, { limits })).toEqual([used, used]);
-  });
-});
-
 describe("a reserve that saves no write", () => {
   it.for<[of: string, call: LimiterCall, used: number]>([
     ["a cost above the block", { cost: 4_000 }, 4_000],
@@ -138,19 +122,6 @@ describe("a burst whose exact count cannot be stored", () => {
 });
 
 describe("inspect()", () => {
-  it("shows the strikes of a window until the window ends", async ({ expect }) => {
-    const { object } = new Platform(RateLimiter);
-    const call = { limits: [perMinute(1)], bans: {} };
-    const strikes = async () => (await object.inspect(call))?.strikes;
-    for (let second = 0; second < 6; second++) {
-      await object.admit(call);
-      await pass(SECOND);
-    }
-    expect(await strikes()).toBe(3);
-    await pass(54 * SECOND);
-    expect(await strikes()).toBe(0);
-  });
-
   it("knows the minute of the last request, also after a crash, with and without a reserve", async ({
     expect,
   }) => {
@@ -206,31 +177,12 @@ describe("a key that code changes", () => {
     expect([await usedOf(platform, call), await kindOf(platform)]).toEqual([[0], "admitted"]);
   });
 
-  it("is banned to the end of block(), through a crash", async ({ expect }) => {
-    const platform = new Platform(RateLimiter);
-    await platform.object.block({ endsAtMs: NOON + HOUR, reason: "abuse" });
-    platform.crash();
-    await pass(HOUR - 1);
-    expect(await platform.object.admit(call)).toMatchObject({ kind: "banned", ban: { reason: "abuse" } });
-    await pass(1);
-    expect(await kindOf(platform)).toBe("admitted");
-  });
-
   it("is banned to the year 9999, although the runtime takes no alarm after 2189", async ({ expect }) => {
     const platform = new Platform(RateLimiter);
     await platform.object.block({ endsAtMs: Date.UTC(9999, 11, 31), reason: "for good" });
     platform.crash();
     await pass(HOUR);
     expect(await kindOf(platform)).toBe("banned");
-  });
-
-  it("has no block and no ban after unblock(), and its next ban is a first one", async ({ expect }) => {
-    const platform = new Platform(RateLimiter);
-    await ban(platform);
-    await platform.object.block({ endsAtMs: NOON + HOUR, reason: null });
-    await platform.object.unblock();
-    platform.crash();
-    expect([await kindOf(platform), await ban(platform)]).toEqual(["limited", 100]);
   });
 
   it.for([Number.NaN, Number.POSITIVE_INFINITY, Number.MAX_SAFE_INTEGER])(
@@ -246,21 +198,6 @@ describe("a key that code changes", () => {
       await expect(object.admit({})).rejects.toThrow("before the year 10000");
     },
   );
-});
-
-describe("a ban for strikes", () => {
-  it.for<[ends: string, blockEndsMs: number, reason: string | null]>([
-    ["before a block", 2, "abuse"],
-    ["with a block", 1, "abuse"],
-    ["after a block", 0, null],
-  ])("that ends %s: whichever ends last is shown, and the block on a tie", (row, { expect }) => {
-    const [, blockEndsMs, reason] = row;
-    const lastBan = { id: "ban_1", strikes: 20, startedAtMs: NOON, endsAtMs: NOON + 1 };
-    const counters = { ...NOTHING_COUNTED, penalty: { refusedWindow: null, lastBan } };
-    const blocked = { endsAtMs: NOON + blockEndsMs, reason: "abuse" };
-    expect(banOf({ limits: [], blocked }, counters, NOON - 1)?.reason).toBe(reason);
-    expect(banOf({ limits: [] }, { ...counters, block: blocked }, NOON - 1)?.reason).toBe(reason);
-  });
 });
 
 /** Its reports go to the test, and fail when told. */
@@ -358,24 +295,6 @@ describe("reports", () => {
     ]);
   });
 
-  it("of bans that fail are repeated after 1, 2, 4 and 8 minutes, and then every two", async ({ expect }) => {
-    const platform = start({ limits: [perDay(1)], bans: { strikes: 1 } });
-    await ask(platform, 2);
-    await pass(2 * SECOND);
-    ReportingLimiter.reports = [];
-    ReportingLimiter.fails = true;
-    await ask(platform, 1);
-    // Whoever looks at the key lengthens no wait.
-    await expect(platform.object.flush()).rejects.toThrow("lost");
-    ReportingLimiter.reports.pop();
-    await pass(19 * MINUTE);
-    ReportingLimiter.fails = false;
-    await pass(2 * MINUTE);
-    const [first = 0, ...repeated] = timesMs();
-    expect(repeated.map((atMs) => (atMs - first) / MINUTE)).toEqual([1, 3, 7, 15, 17, 19, 21]);
-    expect(ReportingLimiter.reports.at(-1)?.report.bans).toHaveLength(1);
-  });
-
   it("of hours that fail are repeated in the key's own minute of each hour", async ({ expect }) => {
     const platform = start({ limits: [perDay(9)] });
     ReportingLimiter.fails = true;
@@ -418,17 +337,6 @@ describe("reports", () => {
     await platform.object.flush();
     const hours = ReportingLimiter.reports.at(-1)?.report.hours ?? [];
     expect([hours.length, hours.at(-1)?.startMs]).toEqual([48, NOON + 59 * HOUR]);
-  });
-
-  it("never lower a figure after a crash", async ({ expect }) => {
-    const platform = start({ limits: [perDay(1)] });
-    for (const refused of [5, 1]) {
-      await ask(platform, refused + (refused === 5 ? 1 : 0));
-      await platform.object.flush();
-      platform.crash();
-    }
-    const figures = ReportingLimiter.reports.map(({ report }) => report.hours.map(({ refused }) => refused));
-    expect(figures).toEqual([[0], [5], [6]]);
   });
 
   it("end with the storage, which is written once more when the report has arrived", async ({ expect }) => {

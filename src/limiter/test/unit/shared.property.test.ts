@@ -120,7 +120,7 @@ async function history(seed: number, hasFaults: boolean) {
 describe("keys that share a limiter", () => {
   it("admit no more than each limit, whatever fails", async ({ expect }) => {
     let admitted = 0;
-    for (let seed = 1; seed <= runs(150); seed++) {
+    for (let seed = 1; seed <= runs(60); seed++) {
       const { limits, ofKey, together, wrong, strikes, ...found } = await history(seed, true);
       admitted += found.admitted;
       expect([wrong, strikes], `seed ${seed}`).toEqual([[], []]);
@@ -131,7 +131,7 @@ describe("keys that share a limiter", () => {
   });
 
   it("take nothing of each other's refusals", async ({ expect }) => {
-    for (let seed = 1; seed <= runs(100); seed++) {
+    for (let seed = 1; seed <= runs(40); seed++) {
       const { counts } = await history(seed, false);
       for (const { used, admitted } of counts) expect(used, `seed ${seed}`).toBe(admitted);
     }

@@ -80,21 +80,6 @@ describe("60 jobs that wait for 5 a second", () => {
     // Five of each batch are admitted at once.
     expect(calls.count).toBe(60 + 50);
   });
-
-  it("are admitted as fast if they share calls", async ({ expect }) => {
-    const { calls, admitted, kinds } = await runJobs({ isShared: true });
-    expect([...kinds]).toEqual(["admitted"]);
-    expect(bySecond(admitted)).toEqual(Array(12).fill(5));
-    // Two for each batch, and one or more for each second's turns.
-    expect(calls.count).toBeLessThan(60);
-  });
-
-  it("make a storm if the object gives no turns", async ({ expect }) => {
-    const { calls, admitted } = await runJobs({ hasTurns: false });
-    expect(bySecond(admitted)).toEqual(Array(12).fill(5));
-    // Each batch of n calls n²/2m times. Turns exist because of this number.
-    expect(calls.count).toBe(210);
-  });
 });
 
 describe("callers that wait", () => {

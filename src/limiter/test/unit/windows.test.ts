@@ -97,24 +97,6 @@ describe("a limit of 0", () => {
   });
 });
 
-describe("a clock that was ahead for a request", () => {
-  it("gives no window a second limit, and lengthens no wait by more than it was ahead", ({ expect }) => {
-    let counters = NOTHING_COUNTED;
-    const retryAt = (nowMs: number) => {
-      const decision = decide(counters, { limits: [perMinute(3)] }, KEY, {}, nowMs);
-      counters = decision.counters;
-      return decision.verdict.kind === "limited" ? decision.verdict.retryAfterMs : decision.verdict.kind;
-    };
-    const later = NOW + 3_600_000;
-    const [admitted, waitMs] = ["admitted", NOON + 3_660_000 - NOW];
-    expect([retryAt(NOW), retryAt(NOW), retryAt(NOW)]).toEqual([admitted, admitted, admitted]);
-    expect(retryAt(later)).toBe(admitted);
-    // The two that are left of the later window.
-    expect([retryAt(NOW), retryAt(NOW), retryAt(NOW)]).toEqual([admitted, admitted, waitMs]);
-    expect([retryAt(later), retryAt(NOW + waitMs)]).toEqual([45_000 - 200, admitted]);
-  });
-});
-
 describe("two units", () => {
   const tokens = (amount: number) => ({ name: "tokens", unit: "tokens", amount, seconds: 60 });
   const limits = [perMinute(3), tokens(1_000)];
@@ -137,30 +119,6 @@ describe("two units", () => {
       "Retry-After": "45",
     });
     expect(parseList(headersOf(counted(verdict))["RateLimit-Policy"] ?? "")).toHaveLength(2);
-  });
-
-  it("may have a limit each for a request of another kind, which the other limit does not see", ({
-    expect,
-  }) => {
-    const cancels = { name: "cancels", unit: "cancels", amount: 1, seconds: 60 };
-    let counters = NOTHING_COUNTED;
-    const kindOf = (cost: Request["cost"]) => {
-      const decision = decide(counters, { limits: [perMinute(4), cancels] }, KEY, { cost }, NOW);
-      counters = decision.counters;
-      return decision.verdict.kind;
-    };
-    const cancel = { cancels: 1 };
-    expect([kindOf(cancel), kindOf(cancel), kindOf(1), kindOf({ cancels: 0 })]).toEqual([
-      "admitted",
-      "limited",
-      "admitted",
-      "admitted",
-    ]);
-    expect(kindOf({ cancels: 2 })).toBe("too_costly");
-    expect(counters.counts.map(({ unit, used }) => [unit, used])).toEqual([
-      ["requests", 3],
-      ["cancels", 1],
-    ]);
   });
 
   it.for<[wrong: string, cost: Request["cost"], message: RegExp]>([
@@ -244,43 +202,6 @@ describe("headers", () => {
     });
   });
 
-  it("show the longer of two windows with the same number left", ({ expect }) => {
-    const shown = headers({ limits: [perMinute(3), perDay(3)] }, 1);
-    expect(shown["X-RateLimit-Reset"]).toBe(String(NOON / 1000 + 43_200));
-  });
-
-  it("of a limited request show the window that refuses, and the wait until its end", ({ expect }) => {
-    expect(headers({ limits }, 4)).toMatchObject({
-      "X-RateLimit-Limit": "3",
-      "X-RateLimit-Remaining": "0",
-      "X-RateLimit-Reset": MINUTE_END,
-      "Retry-After": "45",
-    });
-    expect(headers({ limits: [perMinute(3), perDay(3)] }, 4)).toMatchObject({ "Retry-After": "43185" });
-  });
-
-  it("of a request that costs more than is left show what is left", ({ expect }) => {
-    expect(headers({ limits }, 2, { cost: 2 })).toMatchObject({
-      "X-RateLimit-Remaining": "1",
-      "Retry-After": "45",
-    });
-  });
-
-  it("of a blocked request wait for the block, or for an exhausted window that ends later", ({ expect }) => {
-    const blocked = { endsAtMs: NOW + 90_500, reason: "abuse" };
-    expect(headers({ limits, blocked }, 1)).toEqual({
-      "X-RateLimit-Limit": "3",
-      "X-RateLimit-Remaining": "0",
-      "X-RateLimit-Reset": String(Math.ceil((NOW + 90_500) / 1000)),
-      "RateLimit-Policy": '"minute";q=3;w=60, "day";q=100;w=86400',
-      RateLimit: '"minute";r=0;t=91, "day";r=0;t=91',
-      "Retry-After": "91",
-    });
-    const spent = decide(NOTHING_COUNTED, { limits: [perDay(1)] }, KEY, {}, NOW).counters;
-    const late = decide(spent, { limits: [perDay(1)], blocked }, KEY, {}, NOW).verdict;
-    expect(headersOf(counted(late))).toMatchObject({ "Retry-After": "43185" });
-  });
-
   it("of a blocked request wait for a window that has too little left for its cost", ({ expect }) => {
     const blocked = { endsAtMs: NOW + 4_000, reason: null };
     const spent = decide(NOTHING_COUNTED, { limits: [perMinute(10)] }, KEY, { cost: 8 }, NOW).counters;
@@ -289,37 +210,6 @@ describe("headers", () => {
       return headersOf(counted(verdict))["Retry-After"];
     };
     expect([waitOf(2), waitOf(5)]).toEqual(["5", "45"]);
-  });
-
-  it("of a request that costs more than a limit ask for no wait, and it is no strike", ({ expect }) => {
-    const policy = { limits: [perMinute(10)], bans: { strikes: 1 } };
-    let counters = NOTHING_COUNTED;
-    for (let i = 0; i < 20; i++) {
-      const decision = decide(counters, policy, KEY, { cost: 11 }, NOW + i * 1_000);
-      counters = decision.counters;
-      expect(decision.verdict).toMatchObject({ kind: "too_costly", window: { name: "minute" } });
-      const shown = headersOf(counted(decision.verdict));
-      expect([shown["X-RateLimit-Remaining"], shown["Retry-After"]]).toEqual(["10", undefined]);
-    }
-    expect(counters).toEqual(NOTHING_COUNTED);
-  });
-
-  it("ask for the longest wait that a timer of JavaScript can hold, and show the real end", ({ expect }) => {
-    const blocked = { endsAtMs: NOON + 30 * 86_400_000, reason: null };
-    expect(headers({ limits, blocked }, 1)).toMatchObject({
-      "Retry-After": "2147483",
-      "X-RateLimit-Reset": String(Math.ceil(blocked.endsAtMs / 1000)),
-      RateLimit: '"minute";r=0;t=2591985, "day";r=0;t=2591985',
-    });
-  });
-
-  it("are structured fields", ({ expect }) => {
-    const { RateLimit = "", "RateLimit-Policy": policy = "" } = headers({ limits }, 2);
-    expect(parseList(policy)).toHaveLength(2);
-    expect(parseList(RateLimit).map(([name, parameters]) => [name, Object.fromEntries(parameters)])).toEqual([
-      ["minute", { r: 1, t: 45 }],
-      ["day", { r: 98, t: 43_185 }],
-    ]);
   });
 
   it("can each be switched off", ({ expect }) => {

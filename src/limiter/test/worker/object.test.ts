@@ -197,22 +197,6 @@ describe("an idle object", () => {
     expect([await rows(stub), await used(stub)]).toEqual([1, [3, 3]]);
   });
 
-  it("stays while its ban would double the next one", async ({ expect }) => {
-    const stub = fresh();
-    const limits = [perMinute(1)];
-    const ask = () => stub.admit({ limits, bans: { strikes: 1 } });
-    await ask();
-    await ask();
-    vi.setSystemTime(NOON + 2_000);
-    expect((await ask()).kind).toBe("banned");
-    vi.setSystemTime(NOON + HOUR);
-    await runDurableObjectAlarm(stub);
-    expect(await rows(stub)).toBe(1);
-    vi.setSystemTime(NOON + DAY + HOUR);
-    await runDurableObjectAlarm(stub);
-    expect(await rows(stub)).toBe(0);
-  });
-
   it("with keep stays for good, with a subclass's own rows", async ({ expect }) => {
     const stub: Stub = env.KEEPING.getByName(freshName());
     await admit(stub);
