@@ -6,7 +6,6 @@ import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
 import {
   act,
   actionOf,
-  apply,
   leave,
   openAction,
   pathOf,
@@ -39,10 +38,6 @@ async function newKey(name: string, members: Record<string, unknown> = {}) {
   if (status !== 201) throw new Error(body.message);
   return { id: body.id, key: body.key, path: `/console/keys/${body.id}` };
 }
-
-const secretsOf = async (id: string) =>
-  (await service.db.prepare("select count(*) as n from key_secrets where key_id = ?").bind(id).first("n")) ??
-  0;
 
 const shownIn = (page: Page, label: string) =>
   actionOf(page, "Change key").getByLabel(label, { exact: true }).inputValue();
@@ -77,37 +72,6 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
     expect(problems).toEqual([expect.stringContaining("status of 412")]);
     await Promise.all([ada.close(), mo.close()]);
   });
-
-  it("order or plan: likewise", async ({ expect }) => {
-    await service.admin("PUT", "/orders", [{ id: 501, status: "pending", quantity: 1 }]);
-    const { page } = await signInTo(browser, service, "/console/orders/501/edit");
-    await page.getByLabel("Status", { exact: true }).selectOption("processing");
-    await service.admin("PATCH", "/orders/501", { quantity: 9 });
-    const change = page.getByRole("button", { name: "Change order" });
-    expect(await submit(page, change)).toBe(412);
-    expect([
-      await page.getByLabel("Status", { exact: true }).inputValue(),
-      await page.getByLabel("Quantity").inputValue(),
-    ]).toEqual(["processing", "9"]);
-    const mine = page.getByRole("button", { name: "Use mine" });
-    expect(await submit(page, mine)).toBe(200);
-    expect((await service.admin("GET", "/orders/501")).body).toMatchObject({
-      status: "processing",
-      quantity: "9",
-    });
-
-    await page.goto(new URL("/console/plans/business/edit", service.url).href);
-    const plan = page.getByRole("region", { name: "Change Business" });
-    await plan.getByLabel("Per minute").fill("1500");
-    await service.admin("PATCH", "/plans/business", { requestsPerDay: 200_000 });
-    const preview = plan.getByRole("button", { name: "Preview" });
-    expect(await submit(page, preview)).toBe(412);
-    expect(await apply(page, mine)).toBe(200);
-    expect((await service.admin("GET", "/plans")).body.plans).toContainEqual(
-      expect.objectContaining({ id: "business", requestsPerMinute: 1500, requestsPerDay: 200_000 }),
-    );
-    await page.close();
-  });
 });
 
 describe.skipIf(executablePath === undefined)("a page that is sent again by a reload", () => {
@@ -122,63 +86,6 @@ describe.skipIf(executablePath === undefined)("a page that is sent again by a re
     await submit(page, page.getByRole("link", { name: "Look at the key" }));
     expect(await textOf(page)).toContain("made once");
     expect((await service.admin("GET", "/keys?search=made+once")).body.keys).toHaveLength(1);
-    await page.close();
-  });
-
-  it("makes no second secret", async ({ expect }) => {
-    const { id, path } = await newKey("rotated once");
-    const { page } = await signInTo(browser, service, path);
-    await act(page, "Rotate secret");
-    const secret = await secretOn(page);
-    expect(await leave(page, () => page.reload())).toBe(412);
-    expect(await textOf(page)).not.toContain(secret);
-    expect(await secretsOf(id)).toBe(2);
-    await page.close();
-  });
-});
-
-it.skipIf(executablePath === undefined)("a file is loaded without scripts", async ({ expect }) => {
-  const { page, problems } = await signInTo(browser, service, "/console", { hasScripts: false });
-  const buffer = Buffer.from('{"id":701}\n{"id":702,"status":"lost"}\n');
-  const file = { name: "orders.ndjson", mimeType: "application/x-ndjson", buffer };
-  for (const [button, says] of [
-    ["Check the file", "Dry run: nothing was stored. Would be loaded: 1 inserted"],
-    ["Load", "Loaded: 1 inserted"],
-  ] as const) {
-    await page.goto(new URL("/console/orders/load", service.url).href);
-    await page.getByLabel("File").setInputFiles(file);
-    await submit(page, page.getByRole("button", { name: button }));
-    expect(await textOf(page)).toContain(says);
-  }
-  expect(problems).toEqual([]);
-  await page.close();
-});
-
-describe.skipIf(executablePath === undefined)("what was typed wrong", () => {
-  it("is shown again beside the reason", async ({ expect }) => {
-    await newKey("typed wrong", { customer: "Ada" });
-    const { page } = await signInTo(browser, service, "/console/customers/Ada", { hasScripts: false });
-    const status = await act(page, "Change customer", (form) => form.getByLabel("E-mail").fill("no e-mail"));
-    expect(status).toBe(400);
-    expect(await textOf(page)).toContain("E-mail: must be an e-mail address");
-    expect(await actionOf(page, "Change customer").getByLabel("E-mail").inputValue()).toBe("no e-mail");
-    await page.close();
-  });
-
-  it("a search that finds nothing or more than one key says so", async ({ expect }) => {
-    const { key } = await newKey("twin one");
-    await newKey("twin two");
-    const { page } = await signInTo(browser, service, "/console");
-    await search(page, "twin");
-    expect(pathOf(page)).toBe("/console/find?text=twin");
-    expect(await textOf(page)).toMatch(/key twin one .*\nkey twin two /);
-    expect(await search(page, "no-such-name")).toBe(200);
-    await submit(page, page.getByRole("main").getByRole("link", { name: "Search in all keys" }));
-    expect(await textOf(page)).toContain("No key matches.");
-    const unknown = `${key.slice(0, -1)}${key.endsWith("0") ? "1" : "0"}`;
-    expect(await search(page, unknown)).toBe(200);
-    expect(page.url()).not.toContain("sok_");
-    expect(await textOf(page)).toContain("The service never made this secret");
     await page.close();
   });
 });

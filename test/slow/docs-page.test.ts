@@ -110,14 +110,6 @@ describe.skipIf(executablePath === undefined)("the page that sends calls", () =>
     expect(requested.filter((url) => url.includes(key))).toEqual([]);
     await page.close();
   });
-
-  it("shows nothing of its maker", async ({ expect }) => {
-    const { page } = await browser.open(addressOf("/docs/try"), "desk");
-    await page.getByRole("link", { name: "List all orders" }).first().waitFor();
-    expect(await page.getByText("Client Libraries").count()).toBe(0);
-    expect(await page.getByText("Powered by").filter({ visible: true }).count()).toBe(0);
-    await page.close();
-  });
 });
 
 describe.skipIf(executablePath === undefined)("the documentation page", () => {

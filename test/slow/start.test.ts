@@ -1,8 +1,7 @@
 /** `npm start`: the first run, Ctrl-C, the next run on the same data, and what it refuses. */
 import { execFileSync, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { globSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { createServer, request } from "node:http";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { LOCAL_ENV, runWrangler } from "../../src/local/wrangler.ts";
@@ -82,13 +81,6 @@ describe("the first npm start", () => {
     expect(commands.filter((command) => command.includes("workerd")).length).toBeGreaterThan(0);
     expect(commands.join(" ")).not.toMatch(/--inspector-addr|--debug-port/);
     expect(globSync(join(state, "v3/observability"))).toEqual([]);
-  });
-
-  it("serves the files of the pages without the Worker", async ({ expect }) => {
-    for (const path of ["/docs/try", "/docs/admin", "/console/console.css"]) {
-      const { status, headers } = await fetch(`http://localhost:${port}${path}`);
-      expect([status, headers.get("X-Request-Id")], path).toEqual([200, null]);
-    }
   });
 
   it("keeps its port and its data from a second one, which says what to type", async ({ expect }) => {
@@ -173,23 +165,6 @@ describe("npm start with more than a token in its file of vars", () => {
     expect(output()).toContain(
       "\n  The Worker knows no setting CORS_ORIGIN.\n  SUPPORT_CONTACT must be an e-mail address",
     );
-  });
-
-  it.for<Record<string, string>>([
-    { Host: "demo.example", Origin: "https://demo.example" },
-    {
-      Host: "demo.example",
-      Origin: "https://demo.example",
-      "CF-Visitor": '{"scheme":"https"}',
-      "CF-Ray": "1-FRA",
-    },
-  ])("lets an operator sign in through a tunnel: %j", async (headers, { expect }) => {
-    const body = String(new URLSearchParams({ token: TOKEN, operator: "mo" }));
-    const type = { "Content-Type": "application/x-www-form-urlencoded" };
-    const send = request(`${service}/console/sign-in`, { method: "POST", headers: { ...type, ...headers } });
-    const [response] = await once(send.end(body), "response");
-    response.resume();
-    expect(response.statusCode).toBe(303);
   });
 
   it("sends an alert again that the receiver refused", { timeout: 180_000 }, async ({ expect }) => {
