@@ -76,13 +76,4 @@ describe("the packages", () => {
       [],
     );
   });
-
-  it("are asked for by each script, which without them says what to do", ({ expect }) => {
-    const isGuarded = (script: string) => /^(?:node src\/tools\/run\.js|npm run -s) /.test(script);
-    expect(Object.values(manifest.scripts).filter((script) => !isGuarded(script))).toEqual([]);
-  });
-
-  it("have one version of Node for all platforms", ({ expect }) => {
-    expect(new Set(Object.values(manifest.optionalDependencies)).size).toBe(1);
-  });
 });

@@ -69,25 +69,6 @@ describe("single-flight", () => {
     expect(load).toHaveBeenCalledTimes(2);
   });
 
-  it("starts a new load after the clock was set back, also for one that joined an earlier load", async ({
-    expect,
-  }) => {
-    vi.useFakeTimers({ now: 60_000 });
-    const flights = new SingleFlight<string>(1_000);
-    const load = vi.fn(() => new Promise<string>((resolve) => setTimeout(resolve, 300, "value")));
-    const run = () => flights.runAfterCall(load, ignore);
-    const results = [run()];
-    for (let i = 0; i < 20; i++) {
-      await vi.advanceTimersByTimeAsync(1);
-      results.push(run());
-    }
-    while (load.mock.calls.length < 2) await vi.advanceTimersByTimeAsync(1);
-    vi.setSystemTime(0);
-    const settled = Promise.allSettled(results);
-    await vi.advanceTimersByTimeAsync(700);
-    expect(await settled).toEqual(Array(21).fill({ status: "fulfilled", value: "value" }));
-  });
-
   it("begins up to four loads beside each other, apart, and one at a time while they are slow", async ({
     expect,
   }) => {
@@ -133,24 +114,6 @@ describe("single-flight", () => {
     expect(await callFor(800)).toBe(4);
   });
 
-  it("reads the result with timers of each call's own", async ({ expect }) => {
-    vi.useFakeTimers();
-    const flights = new SingleFlight<string>(1_000);
-    const { load, resolve } = pendingLoad();
-    const first = flights.run(load, ignore);
-    const timers = vi.getTimerCount();
-    const joined = flights.run(load, ignore);
-    expect(vi.getTimerCount()).toBe(timers + 1);
-    resolve("value");
-    expect(await first).toBe("value");
-    const settled = vi.fn();
-    void joined.then(settled);
-    for (let i = 0; i < 100; i++) await null;
-    expect(settled).not.toHaveBeenCalled();
-    await vi.advanceTimersByTimeAsync(10);
-    expect(settled).toHaveBeenCalledWith("value");
-  });
-
   it("shares a failure, and starts a new load after it", async ({ expect }) => {
     const flights = new SingleFlight<string>(1_000);
     const { load, reject } = pendingLoad();
@@ -186,38 +149,6 @@ describe("single-flight", () => {
     } finally {
       vi.useRealTimers();
     }
-  });
-
-  it("waits until the timeout after the load began, and a request that joins later waits as long", async ({
-    expect,
-  }) => {
-    vi.useFakeTimers();
-    const flights = new SingleFlight<string>(1_000);
-    const { load } = pendingLoad();
-    const ended: string[] = [];
-    const run = (name: string) => flights.run(load, ignore).catch(() => ended.push(name));
-    const first = run("first");
-    await vi.advanceTimersByTimeAsync(600);
-    const second = run("second");
-    await vi.advanceTimersByTimeAsync(399);
-    expect(ended).toEqual([]);
-    await vi.advanceTimersByTimeAsync(1);
-    expect(ended).toEqual(["first", "second"]);
-    await Promise.all([first, second]);
-  });
-
-  it("does not drop the load that replaced one after a timeout", async ({ expect }) => {
-    const flights = new SingleFlight<string>(20);
-    const late = pendingLoad();
-    await expect(flights.run(late.load, ignore)).rejects.toThrow(TimeoutError);
-    const next = pendingLoad();
-    const first = flights.run(next.load, ignore);
-    late.resolve("late");
-    await Promise.resolve();
-    const second = flights.run(next.load, ignore);
-    next.resolve("next");
-    expect(await Promise.all([first, second])).toEqual(["next", "next"]);
-    expect(next.load).toHaveBeenCalledOnce();
   });
 
   it("passes the load to waitUntil, also if it fails", async ({ expect }) => {

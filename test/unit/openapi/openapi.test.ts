@@ -1,11 +1,9 @@
 /** openapi.yaml agrees with the rules of the code, and has the public operations only. */
 import { describe, it } from "vitest";
 import { llmsText } from "../../../src/openapi/document.ts";
-import { demoOrders } from "../../../src/tools/demo-data.ts";
 import { MAX_IF_NONE_MATCH_CHARS } from "../../../src/worker/client/orders/routes.ts";
 import { MIN_QUANTITY } from "../../../src/worker/db/values.ts";
 import { CLIENT_ERRORS } from "../../../src/worker/platform/error-codes.ts";
-import { petsHeaders } from "../../../src/worker/text/lifecycle.ts";
 import { contractWith } from "../../support/contract.ts";
 
 type Ref = { $ref: string };
@@ -83,20 +81,6 @@ describe("the document", () => {
     });
   });
 
-  it("names the instance that serves it first, and the configured servers", ({ expect }) => {
-    const configured = {
-      productionBaseUrl: "https://api.example.com/v1",
-      stagingBaseUrl: "https://staging.example.com/v1",
-    };
-    const serversWith = (changes: object) =>
-      documentWith(changes).servers.map((each) => `${each.description}: ${each.url}`);
-    expect(serversWith({})).toEqual(["This instance: http://localhost:8787/v1"]);
-    expect(serversWith({ ...configured, ownOrigin: "https://staging.example.com" })).toEqual([
-      "Staging: https://staging.example.com/v1",
-      "Production: https://api.example.com/v1",
-    ]);
-  });
-
   it("has int64 identifiers, and an Order without required fields", ({ expect }) => {
     const int64 = { type: "integer", format: "int64" };
     const { Order } = document.components.schemas;
@@ -110,14 +94,6 @@ describe("the document", () => {
 
   it("says how long If-None-Match may be", ({ expect }) => {
     expect(byId("listOrders")?.parameters[0]?.schema.maxLength).toBe(MAX_IF_NONE_MATCH_CHARS);
-  });
-
-  it("has the first demo orders as examples", ({ expect }) => {
-    const demo = demoOrders(Date.now());
-    const examples = document.components.schemas.Order?.examples ?? [];
-    expect(examples.map(({ id }) => id)).toEqual([1, 2]);
-    for (const { shipDate, ...example } of examples) expect(demo[example.id - 1]).toMatchObject(example);
-    expect([demo[0]?.status, demo[1]?.status]).toEqual(["pending", "shipped"]);
   });
 });
 
@@ -238,18 +214,6 @@ describe("the lifecycle", () => {
       expect(Object.keys(byId(id) ?? {})).not.toContain("deprecated");
       expect(Object.keys(byId(id) ?? {})).not.toContain("x-stability");
     }
-  });
-
-  it("follows the setting", ({ expect }) => {
-    const { paths, components } = documentWith({ petsSunsetDate: "2027-01-31" });
-    expect(paths["/pets/{petId}"]?.get?.["x-deprecated-sunset"]).toBe("2027-01-31");
-    expect(components.headers.Sunset?.example).toBe("Sun, 31 Jan 2027 00:00:00 GMT");
-    expect(components.headers.Deprecation?.example).toBe(petsHeaders("2027-01-31").Deprecation);
-  });
-
-  it("marks the headers of the IETF draft as experimental", ({ expect }) => {
-    const marked = Object.entries(document.components.headers).filter(([, header]) => header["x-stability"]);
-    expect(marked.map(([name]) => name)).toEqual(["RateLimit-Policy", "RateLimit"]);
   });
 });
 
