@@ -1,5 +1,5 @@
 /** Files of orders that the command line loads, with every digit. */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, it } from "vitest";
 import { runAdmin, temporaryFolder } from "../support/cli.ts";
@@ -68,46 +68,5 @@ describe("orders load", () => {
     writeFileSync(file, '{"id":73}\n');
     expect((await cli(["orders", "load", file])).code).toBe(0);
     expect(existsSync(`${file}.rejected.ndjson`)).toBe(false);
-  });
-
-  it("gives refused rows back as CSV, which can be corrected and loaded", async ({ expect }) => {
-    const file = written("rows.csv", 'id;"pet id";note\n');
-    expect((await cli(["orders", "load", file])).err).toContain('"note" is none of id, petId');
-    writeFileSync(file, 'id;"pet id"\r\n77;5,0\r\n78;2\r\n79;"6x"\r\n');
-    expect((await cli(["orders", "load", file])).code).toBe(1);
-    const rejected = readFileSync(`${file}.rejected.csv`, "utf8");
-    expect(rejected.replaceAll(/: petId[^;]*"/g, ':"')).toBe(
-      'reason;id;"pet id"\r\n"line 2:";77;5,0\r\n"line 4:";79;"6x"\r\n',
-    );
-    const corrected = written("corrected.csv", rejected.replace(";5,0", ";5").replace(';"6x"', ";6"));
-    expect(await cli(["orders", "load", corrected])).toMatchObject({
-      code: 0,
-      err: expect.stringContaining("2 inserted"),
-    });
-    expect(await (await service.admin("GET", "/orders/79")).text).toContain('"petId":"6"');
-  });
-
-  it("loads the CSV of orders that the service makes", async ({ expect }) => {
-    const file = written("again.csv", (await cli(["orders", "list", "--all", "--csv"])).out);
-    const { code, out } = await cli(["--json", "orders", "load", file, "--allow-rounded"]);
-    expect([code, JSON.parse(out)]).toMatchObject([0, { inserted: 0, updated: 0, refused: 0 }]);
-  });
-
-  it("shows the refused lines, and stores the others, where no file can be written", async ({ expect }) => {
-    const file = written("wrong.csv", "id\n75\nx\n76\n");
-    mkdirSync(`${file}.rejected.csv`);
-    const { code, err } = await cli(["orders", "load", file, "--batch", "1"]);
-    expect(code).toBe(1);
-    expect(err).toContain('"line 3: id: must be a whole number of 64 bits, in digits, not ""x""",x');
-    expect(err).toMatch(/\nerror: Refused lines: 1\. .*wrong\.csv\.rejected\.csv cannot be written\.\n$/);
-    expect((await service.admin("GET", "/orders/76")).status).toBe(200);
-  });
-
-  it("reports a file that cannot be read or is empty", async ({ expect }) => {
-    const missing = await cli(["orders", "load", join(folder, "missing")]);
-    expect(missing).toMatchObject({ code: 1, out: "", err: expect.stringMatching(/^error: ENOENT/) });
-    expect((await cli(["orders", "load", folder])).err).toMatch(/^error: EISDIR/);
-    const empty = await cli(["orders", "load", "-"], "\n");
-    expect([empty.code, empty.err]).toEqual([1, expect.stringContaining("error: The file has no orders.")]);
   });
 });

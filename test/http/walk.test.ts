@@ -629,25 +629,6 @@ describe("1 Two operations exist: another method is 405 and names the allowed on
 });
 
 describe("Requests of a key that arrive together share calls of its limiter", () => {
-  const shownOf = (answers: readonly Answer[]) =>
-    answers.map(({ outcome, shown }) => `${outcome}, ${shown}`).toSorted();
-  const sendAll = (sent: Sent) => Promise.all(Array.from({ length: 80 }, () => send(sent)));
-
-  it("a limiter of the version before: each is counted once", async () => {
-    const sent = { ...(await newKey()), path: "/v1/nothing", isEarlier: true };
-    const admitted = Array.from({ length: 60 }, (_, i) => `404 not_found, 60 ${i} minute`);
-    const refused = Array(20).fill("429 rate_limit_exceeded, 60 0 minute");
-    expect(shownOf(await sendAll(sent))).toEqual([...admitted, ...refused].toSorted());
-  });
-
-  it("the limiter without its storage: everything is 503, and nothing is counted", async () => {
-    const key = await newKey();
-    await expectAnswer(key, "200", "60 59 minute");
-    const answers = await sendAll({ ...key, path: "/v1/nothing", object: "storage" });
-    expect(new Set(shownOf(answers))).toEqual(new Set([`503 service_unavailable, ${NO_QUOTA}`]));
-    await expectAdmitted(key, 1);
-  });
-
   it("clients that hang up: every request is counted once, and the others are answered", async () => {
     const limits = { plan: "enterprise", requestsPerMinute: 30_000, requestsPerDay: 1_000_000 };
     const { id, authorization } = await newKey(limits);

@@ -2,7 +2,6 @@
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { deleteExpiredRows } from "../../src/worker/db/retention.ts";
-import worker from "../../src/worker/index.ts";
 import { log } from "../support/worker.ts";
 
 // The real time: a trigger compares the age of an audit entry with the clock of the database.
@@ -99,13 +98,6 @@ describe("the hourly deletion", () => {
     expect(await secretsLeft(null, -1, -91)).toEqual([0, 1, 2]);
   });
 
-  it("keeps one of two secrets that were made last, in the same second", async ({ expect }) => {
-    const key = await keyWithSecrets(200, 200);
-    await env.DB.exec(`update key_secrets set created_at = 0 where key_id = '${key}'`);
-    await deleteExpiredRows(env, NOW);
-    expect(await column(`select hash from key_secrets where key_id = '${key}'`)).toEqual([`${key}1`]);
-  });
-
   it("deletes what is older than its retention, and keeps the rest", async ({ expect }) => {
     await insertRows();
     await deleteExpiredRows(env, NOW);
@@ -119,15 +111,6 @@ describe("the hourly deletion", () => {
       changes: [2],
     });
     expect(log.lines()).toContainEqual({ event: "expired_rows_deleted", table: "audit_log", deleted: 1 });
-  });
-
-  it("goes by the clock, not by the time that it is started with", async ({ expect }) => {
-    await env.DB.exec("delete from cancelled_orders");
-    await env.DB.exec(
-      `insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (3, ${NOW_SECONDS}, 'key', 'r')`,
-    );
-    await worker.scheduled({ scheduledTime: Date.UTC(2100, 0), cron: "", noRetry: () => undefined }, env);
-    expect((await left()).cancelled).toEqual([3]);
   });
 
   it("follows the settings", async ({ expect }) => {

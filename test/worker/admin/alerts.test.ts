@@ -241,13 +241,6 @@ describe("alerts of a key's usage", () => {
     expect(n, "the use of a customer is that of its keys").toBe(0);
   });
 
-  it("have only the higher threshold when one request reaches both", async ({ expect }) => {
-    const key = await watchedKey({ perDay: 1 });
-    await app(LIST, { key: key.key });
-    expect((await received(1))[0]?.body).toMatchObject({ type: "key.usage", data: { percent: 100 } });
-    expect(await stored()).toHaveLength(1);
-  });
-
   it("come at the shares of the plan, from the next request on", async ({ expect }) => {
     const key = await watchedKey({ plan: "business", perDay: 10 });
     const percentsAt = async (alertPercents: readonly number[] | null, requests: number) => {
@@ -262,15 +255,6 @@ describe("alerts of a key's usage", () => {
     await percentsAt(null, 5);
     expect(await stored()).toHaveLength(2);
     await percentsAt([80, 100], 0);
-  });
-
-  it("come again under a raised limit", async ({ expect }) => {
-    const key = await watchedKey({ perDay: 1 });
-    await app(LIST, { key: key.key });
-    await received(1);
-    await operator("PATCH", `/keys/${key.id}`, { requestsPerDay: 2 });
-    await app(LIST, { key: key.key });
-    expect((await received(2))[1]?.body).toMatchObject({ data: { percent: 100, used: 2, limit: 2 } });
   });
 
   it("are not lost if D1 refuses them at the key's last request of the day", async ({ expect }) => {
@@ -375,24 +359,6 @@ describe("delivery", () => {
     expect(await listed()).toMatchObject([{ state: "delivered", attempts: 3, lastError: null }]);
   });
 
-  it("of the others goes on when D1 fails to note one", async ({ expect }) => {
-    receiver.answer = async () => new Response("down", { status: 500 });
-    const keys = await Promise.all(Array.from({ length: 7 }, () => createKey()));
-    for (const { id } of keys) await ban(id);
-    await vi.waitFor(async () =>
-      expect(await stored()).toEqual(keys.map(() => expect.objectContaining({ last_error: "status 500" }))),
-    );
-    receiver.answer = async () => new Response("ok");
-    setClock(T0 + MINUTE);
-    await env.DB.prepare(
-      `create trigger no_mark before update of delivered_at on alerts when NEW.key_id = '${keys[0]?.id}'
-       begin select raise(abort, 'no mark'); end`,
-    ).run();
-    await cron().finally(() => env.DB.exec("drop trigger no_mark"));
-    expect(await listed("?state=delivered")).toHaveLength(6);
-    expect(await listed("?state=failing")).toMatchObject([{ keyId: keys[0]?.id, attempts: 2 }]);
-  });
-
   it("is made by one of several isolates", async ({ expect }) => {
     receiver.answer = async () => new Response("down", { status: 503 });
     for (let i = 0; i < 7; i++) await ban((await createKey()).id);
@@ -483,16 +449,6 @@ describe("a receiver that fails", () => {
     });
   });
 
-  it("is failing while it refuses one alert and accepts others", async ({ expect }) => {
-    receiver.answer = async () => new Response("no such text", { status: 400 });
-    await failOnce();
-    receiver.answer = async () => new Response(null, { status: 204 });
-    await ban((await createKey()).id);
-    await vi.waitFor(async () =>
-      expect(await receiverState()).toMatchObject({ state: "failing", since: null, failing: 1, waiting: 1 }),
-    );
-  });
-
   it("gets an alert of now before a backlog", async ({ expect }) => {
     receiver.answer = down;
     for (let i = 0; i < 8; i++) await ban((await createKey()).id);
@@ -508,18 +464,6 @@ describe("a receiver that fails", () => {
         body: expect.objectContaining({ data: expect.objectContaining({ keyId: id }) }),
       }),
     );
-  });
-
-  it("is told when it happened, and who sends", async ({ expect }) => {
-    receiver.answer = down;
-    await failOnce();
-    setClock(T0 + HOUR);
-    receiver.answer = async () => new Response(null, { status: 204 });
-    await cron();
-    expect((await received(2))[1]).toMatchObject({
-      text: expect.stringContaining("2035-01-01 12:00:00 UTC"),
-      agent: expect.stringContaining("Store-Orders"),
-    });
   });
 });
 
@@ -579,23 +523,6 @@ describe("a receiver that asks to wait", () => {
     expect(await listed()).toMatchObject([{ state: "failed", attempts: 0, lastError: "status 429" }]);
   });
 
-  it("gets one alert at a time, also from several isolates", async ({ expect }) => {
-    asking("60");
-    for (let i = 0; i < 3; i++) await ban((await createKey()).id);
-    await untilStored(PAUSED);
-    const before = receiver.received.length;
-    const { promise, resolve } = Promise.withResolvers<Response>();
-    receiver.answer = () => promise;
-    setClock(T0 + 2 * MINUTE);
-    const sending = Promise.all([cron(), cron(), cron()]);
-    await received(before + 1);
-    await cron();
-    expect(receiver.received).toHaveLength(before + 1);
-    resolve(new Response(null, { status: 204 }));
-    await sending;
-    expect(await listed("?state=delivered")).toHaveLength(1);
-  });
-
   it.for(["", "soon", "-5", "0", "Thu, 01 Jan 1970 00:00:00 GMT"])(
     "in a form that is none is tried again as without: %s",
     async (header, { expect }) => {
@@ -626,19 +553,6 @@ describe("a receiver that asks to wait", () => {
       expect(receiver.received).toHaveLength(4);
     },
   );
-
-  it("is still asked to wait after it accepts an alert that was under way", async ({ expect }) => {
-    const { promise, resolve } = Promise.withResolvers<Response>();
-    receiver.answer = () => promise;
-    await ban((await createKey()).id);
-    await received(1);
-    asking("3600");
-    await ban((await createKey()).id);
-    await untilStored(PAUSED);
-    resolve(new Response(null, { status: 204 }));
-    await untilStored("select 1 from alerts where delivered_at is not null");
-    expect(await receiverState()).toMatchObject({ pausedUntil: expect.stringMatching("T13:00") });
-  });
 });
 
 /** What the documents of each receiver say that it refuses: docs/runbook.md names them. */

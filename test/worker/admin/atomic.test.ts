@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { LIST, log, startApp, watchDatabase } from "../../support/worker.ts";
+import { LIST, startApp, watchDatabase } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, writingAfter } from "./admin-support.ts";
 import { changeOf, send } from "./changes.ts";
@@ -129,14 +129,5 @@ describe("a change that is stored, and whose answer is lost", () => {
       "The database cannot be reached. If this was a change, it may have been made: look, then try again.";
     expect(await losing("DELETE", `/keys/${id}`)).toMatchObject({ status: 503, body: { message } });
     expect((await operator("GET", `/keys/${id}`)).body).toMatchObject({ status: "revoked" });
-  });
-
-  it("is logged once, with the cause of the outage", async ({ expect }) => {
-    const { DB, failWith } = watchDatabase();
-    failWith("D1_ERROR: Network connection lost.");
-    await operatorOf(startApp({ DB }))("PATCH", "/plans/pro", { requestsPerMinute: 301 });
-    const failed = log.lines().filter(({ event }) => event === "request_failed");
-    expect(failed).toHaveLength(1);
-    expect(JSON.stringify(failed)).toContain("Network connection lost.");
   });
 });

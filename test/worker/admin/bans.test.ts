@@ -1,9 +1,7 @@
-/** Bans: setting, replacing and lifting them, and the list of bans. Pages: lists.test.ts. */
-import { runDurableObjectAlarm, runInDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { createKey, type TestKey } from "../../support/factories.ts";
-import { limiterOf, limiters, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
+import { limiters, log, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import {
   banByStrikes,
   operatorOf,
@@ -106,24 +104,6 @@ describe("a ban for strikes whose report failed", () => {
     expect(await bansOf(key.id)).toEqual([]);
     await operator("GET", `/keys/${key.id}/usage`);
     expect(await bansOf(key.id)).toMatchObject([{ cause: "strikes", live: true }]);
-  });
-
-  it("is listed within two minutes of an outage of 20 minutes, though nobody asks", async ({ expect }) => {
-    const key = await createKey({ perMinute: 1 });
-    const alarmAt = async () =>
-      (await runInDurableObject(limiterOf(key.id), (_, { storage }) => storage.getAlarm())) ?? 0;
-    const runAlarm = async () => {
-      setClock(await alarmAt());
-      await runDurableObjectAlarm(limiterOf(key.id));
-    };
-    const endMs = T0 + 20 * MINUTE;
-    await withoutReportsTo(["bans"], async () => {
-      await banByStrikes(key, app, T0);
-      while ((await alarmAt()) < endMs) await runAlarm();
-    });
-    await runAlarm();
-    expect(Date.now()).toBeLessThanOrEqual(endMs + 2 * MINUTE);
-    expect(await bansOf(key.id)).toMatchObject([{ cause: "strikes" }]);
   });
 
   it("is lifted like any other", async ({ expect }) => {

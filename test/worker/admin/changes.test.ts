@@ -177,17 +177,17 @@ describe("a change with If-Match", () => {
   );
 
   it.for(conditional)(
-    "is made once, with one audit row, of ten at once: $id",
+    "is made once, with one audit row, of four at once: $id",
     async ({ change }, { expect }) => {
       const ids = await change.make();
       const { etag: ifMatch } = await operator("GET", objectPath(change, ids));
       const object = ids.id ?? ids.orderId;
       const before = await auditOf(object);
       const answers = await Promise.all(
-        Array.from({ length: 10 }, (_, i) => send(operators[i % 3] ?? operator, change, ids, { ifMatch })),
+        Array.from({ length: 4 }, (_, i) => send(operators[i % 3] ?? operator, change, ids, { ifMatch })),
       );
       const late = change.call.removes === true ? 404 : 412;
-      expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, [late]: 9 });
+      expect(countOf(answers.map(({ status }) => status))).toEqual({ 200: 1, [late]: 3 });
       expect(await auditOf(object)).toEqual([...before, change.call.id]);
     },
   );

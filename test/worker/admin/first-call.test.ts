@@ -5,7 +5,6 @@
 import { env } from "cloudflare:workers";
 import { describe, it, vi } from "vitest";
 import { openDatabase } from "../../../src/worker/db/database.ts";
-import { LOCATIONS } from "../../../src/worker/db/values.ts";
 import { loadKeyPolicy } from "../../../src/worker/key/key-policy-sql.ts";
 import { createKey } from "../../support/factories.ts";
 import { LIST, limiters, runMinuteCron, startApp, watchLimiters } from "../../support/worker.ts";
@@ -106,19 +105,6 @@ describe("a key's location", () => {
     await operatorOf(app)("GET", `/keys/${created.body.id}`);
     expect(addressed()).toEqual([created.body.id, created.body.id]);
     expect(locationHints()).toEqual(["oc", "oc"]);
-  });
-
-  it("is none by default", async ({ expect }) => {
-    const { key } = await createKey();
-    const { KEY_LIMITER, locationHints } = watchLimiters();
-    await startApp({ KEY_LIMITER })(LIST, { key });
-    expect(locationHints()).toEqual([undefined]);
-  });
-
-  it("can be each of Cloudflare's location hints", async ({ expect }) => {
-    const { operator } = watchedOperator();
-    for (const location of LOCATIONS)
-      expect((await operator("POST", "/keys", { name: "x", plan: "free", location })).status).toBe(201);
   });
 });
 

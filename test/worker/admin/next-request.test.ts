@@ -101,16 +101,6 @@ describe("the grace period of a rotation", () => {
     expect(await statusesAt(isolates, body.key)).toEqual([200, 200, 200]);
   });
 
-  it("has one quota for both secrets", async ({ expect }) => {
-    const { id, key } = await createKey({ perDay: 6 });
-    const { body } = await operator("POST", `/keys/${id}/rotate`, { graceSeconds: 1_000_000 });
-    const isolates = [startApp(), startApp(), startApp()];
-    setClock(startAtRealTime());
-    expect(await statusesAt(isolates, key)).toEqual([200, 200, 200]);
-    expect(await statusesAt(isolates, body.key)).toEqual([200, 200, 200]);
-    expect(await statusesAt(isolates, key)).toEqual([429, 429, 429]);
-  });
-
   it("never exceeds the secret's own expiry, nor the key's", async ({ expect }) => {
     const nowSeconds = Math.floor(startAtRealTime() / 1000);
     const { id, key } = await createKey({ expiresAt: nowSeconds + 5_000 });

@@ -45,19 +45,6 @@ describe("a change with If-Match", () => {
     expect(body.current).toMatchObject({ id, petId: LONG });
   });
 
-  it("is a 404 or a 409 where it would be one without", async ({ expect }) => {
-    const revoked = `/keys/${(await createKey({ status: "revoked" })).id}`;
-    for (const [path, status] of [
-      ["/keys/key_none", 404],
-      ["/plans/none", 404],
-      ["/orders/1", 404],
-      [revoked, 409],
-    ] as const) {
-      const body = path.startsWith("/orders") ? { quantity: 3 } : { requestsPerMinute: 301 };
-      expect((await ada("PATCH", path, body, '"7"')).status).toBe(status);
-    }
-  });
-
   it("takes a weak ETag, and with * it applies to what is there, as without the header", async ({
     expect,
   }) => {
@@ -139,10 +126,5 @@ describe("creating a key with an id", () => {
     expect((await ada("GET", `/keys/${id}`)).body.secrets).toHaveLength(1);
     expect(await auditOf(`/keys/${id}`)).toEqual(["keys.create"]);
     expect((await app("/v1/nothing", { key: made?.body.key ?? "" })).status).toBe(404);
-  });
-
-  it("is a 409 for a revoked key, too", async ({ expect }) => {
-    const { id } = await createKey({ status: "revoked" });
-    expect((await create(ada, id)).status).toBe(409);
   });
 });

@@ -1,7 +1,7 @@
 /** Limits for some days: in force on the next request, over at a midnight UTC, to the millisecond. */
 import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
-import { LIST, setClock, startApp, startEachTestAt, watchPolicyLoads } from "../../support/worker.ts";
+import { LIST, setClock, startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "./admin-support.ts";
 
 const T0 = Date.UTC(2035, 0, 1, 12);
@@ -48,32 +48,6 @@ describe("temporary limits", () => {
       limits: { requestsPerMinute: 1 },
       temporaryLimits: null,
     });
-  });
-
-  it("end without a load, so that they end also while D1 is away", async ({ expect }) => {
-    const { id, key } = await createKey({ plan: "pro" });
-    await limit(id, { requestsPerDay: 20_000 });
-    const watched = watchPolicyLoads();
-    setClock(UNTIL_MS - 1);
-    expect(await limitsSeenBy(key)).toBe(policy(300, 20_000));
-    expect(watched.loads()).toBe(1);
-    setClock(UNTIL_MS + 1);
-    expect(await limitsSeenBy(key)).toBe(policy(300, 10_000));
-    expect(watched.loads()).toBe(0);
-  });
-
-  it("give a client that they refuse the wait until they end, as they end with the day", async ({
-    expect,
-  }) => {
-    const { id, key } = await createKey({ perDay: 3 });
-    await limit(id, { requestsPerDay: 1 });
-    expect((await app(LIST, { key })).status).toBe(200);
-    const refused = await app(LIST, { key });
-    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([429, String(12 * 3_600)]);
-    setClock(UNTIL_MS - 1);
-    expect((await app(LIST, { key })).status).toBe(429);
-    setClock(UNTIL_MS);
-    expect((await app(LIST, { key })).headers.get("X-RateLimit-Remaining")).toBe("2");
   });
 
   it("are in lists at once, and percentages are of the limit that the requests met", async ({ expect }) => {

@@ -48,16 +48,6 @@ describe("an undo", () => {
     }
   });
 
-  it("gives back a time that has passed, and says so", async ({ expect }) => {
-    setClock(NOON);
-    const { id } = await createKey();
-    await operator("PATCH", `/keys/${id}`, { expiresAt: "1h" });
-    await operator("PATCH", `/keys/${id}`, { expiresAt: "9h" });
-    setClock(NOON + 2 * 3_600_000);
-    expect((await (await undo(id))()).body.says).toMatch(/expires at .*\. This time has passed\.$/);
-    expect((await operator("GET", `/keys/${id}`)).body.status).toBe("expired");
-  });
-
   it("of a lift bans again until the end that the ban for strikes had, unless the key is banned again", async ({
     expect,
   }) => {

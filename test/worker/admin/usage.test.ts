@@ -182,23 +182,6 @@ describe("the usage of a key", () => {
       asOf: "2037-03-11T09:00:00Z",
     });
   });
-
-  it("is that of today by default, by day", async ({ expect }) => {
-    setClock(Date.UTC(2037, 3, 1, 0, 30));
-    const { id } = await createKey();
-    expect((await operator("GET", `/keys/${id}/usage`)).body).toEqual({
-      keyId: id,
-      from: "2037-04-01T00:00:00Z",
-      to: "2037-04-01T01:00:00Z",
-      by: "day",
-      completeFrom: "2037-04-01T00:00:00Z",
-      asOf: "2037-04-01T00:30:00Z",
-      unreachable: [],
-      rows: [{ start: "2037-04-01", admitted: 0, refused: 0, refusedWhileBanned: 0, limitPerDay: null }],
-      total: { admitted: 0, refused: 0, refusedWhileBanned: 0 },
-    });
-    expect((await operator("GET", "/keys/key_unknown/usage?format=csv")).status).toBe(404);
-  });
 });
 
 describe("the usage of a range", () => {
@@ -479,17 +462,6 @@ describe("who comes close to a limit", () => {
       { keyCount: 2, admitted: 2 },
     ]);
     expect(await byCustomer("from=6d&customer=BÖ")).toMatchObject([{ keyCount: 2, admitted: 2 }]);
-  });
-
-  it("is reported at once at 80 and 100 % of the day, also without a webhook", async ({ expect }) => {
-    const key = await createKey({ perDay: 10 });
-    await request(key, 8, END + DAY);
-    const rows = async () => (await usage(`/usage?sort=percent&key=${key.id}`)).rows;
-    await vi.waitFor(async () =>
-      expect(await rows()).toMatchObject([{ admitted: 8, percent: 80, daysNear: 1 }]),
-    );
-    await request(key, 2, END + DAY);
-    await vi.waitFor(async () => expect(await rows()).toMatchObject([{ admitted: 10, percent: 100 }]));
   });
 });
 

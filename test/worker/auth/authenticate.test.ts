@@ -1,16 +1,13 @@
 /** What authenticating a request needs and costs: queries of D1, calls of the key's object, rows written. */
-import { evictDurableObject, runInDurableObject } from "cloudflare:test";
+import { evictDurableObject } from "cloudflare:test";
 import { env } from "cloudflare:workers";
-import { describe, it, vi } from "vitest";
-import type { Row } from "../../../src/limiter/core/state.ts";
+import { describe, it } from "vitest";
 import { createKey } from "../../support/factories.ts";
 import { inventKey, SET_MAC_KEY } from "../../support/mint.ts";
 import {
   LIST,
   limiterOf,
   log,
-  pause,
-  rowsWrittenBy,
   setClock,
   startApp,
   startEachTestAt,
@@ -175,28 +172,5 @@ describe("while D1 is away", () => {
     });
     policy.wrap((query) => query());
     expect((await app(NONE, { key })).status).toBe(404);
-  });
-});
-
-describe("a revoked key that polls", () => {
-  it("costs one call of its object a request, and neither a query nor a row within the minute", async ({
-    expect,
-  }) => {
-    const { id, key } = await createKey({ perMinute: 60 });
-    const { app, queries, calls } = await startWatchedApp();
-    await app(NONE, { key });
-    await operatorOf(startApp())("DELETE", `/keys/${id}`);
-    expect((await app(NONE, { key })).status).toBe(401);
-    // The object has stored that its first report has arrived.
-    const stored = () =>
-      runInDurableObject(limiterOf(id), (_, { storage }) => storage.kv.get<Row>("hono-durable-limiter"));
-    await vi.waitFor(async () => expect((await stored())?.outbox.isLastHourReported).toBe(true));
-    calls();
-    const policy = watchPolicyLoads();
-    const rows = await rowsWrittenBy(id, async () => {
-      for (let i = 0; i < 20; i++) expect((await app(NONE, { key })).status).toBe(401);
-      await pause(1_300); // the object would store what it has not stored after a second
-    });
-    expect([calls().length, queries(), policy.loads(), rows]).toEqual([20, [], 0, 0]);
   });
 });

@@ -14,7 +14,7 @@ import {
 } from "../../support/worker.ts";
 import { wrapDatabase } from "../../support/wrap-database.ts";
 import { operatorOf, unreachableLimiters } from "../admin/admin-support.ts";
-import { browserWith, formOn, READ_TOKEN, setClockToD1, unescaped } from "./browser.ts";
+import { browserWith, formOn, setClockToD1, unescaped } from "./browser.ts";
 
 const NOON = Date.UTC(2035, 0, 1, 12);
 const APPLY = { apply: "true" };
@@ -27,18 +27,6 @@ const WEBHOOK = {
 };
 
 describe("the page of a key", () => {
-  it("links to the customer's mailbox, and to nothing that the address adds", async ({ expect }) => {
-    const { id } = await createKey();
-    const customer = await giveKeys("Mailbox", id);
-    const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const email = "ops?bcc=evil&b@example.com";
-    expect((await post(`/console/customers/${customer}/edit`, { email })).status).toBe(303);
-    for (const page of [`keys/${id}`, `customers/${customer}`])
-      expect(await (await get(`/console/${page}`)).text()).toContain(
-        'href="mailto:ops%3Fbcc%3Devil%26b@example.com"',
-      );
-  });
-
   it("takes a time as it shows times in fields, and names a time that is none", async ({ expect }) => {
     const { id } = await createKey();
     const { get, post } = await browserWith(env.ADMIN_TOKEN);
@@ -338,16 +326,6 @@ describe("a secret that ends", () => {
     expect(await overview()).toContain(`/console/keys/${id}/rotate`);
     expect(await (await get(`/console/keys/${id}`)).text()).toContain("no secret without an end");
   });
-
-  it("at once with a rotation is named first, and not asked with a grace", async ({ expect }) => {
-    await setClockToD1();
-    const { id, path, post } = await prepared("/console/keys/ID/rotate");
-    const html = await (await post(path, { version: "0", graceSeconds: "0" })).text();
-    expect(html).toContain(`Requests with ${await endOf(id, "hint")} (no use known) are a 401`);
-    expect(html).not.toMatch(/sok_\w{40}/);
-    const { fields } = formOn(html, "Rotate, and end the old secrets");
-    expect(await (await post(path, fields)).text()).toMatch(/sok_\w{40}/);
-  });
 });
 
 describe("a page with a new secret", () => {
@@ -376,20 +354,6 @@ describe("a page with a new secret", () => {
       await post("/console/keys/new", { ...form.fields, name: "its app", plan: "pro" })
     ).text();
     expect(secretIn(another)).not.toBe(secretIn(html));
-  });
-
-  it.for([
-    { graceSeconds: "86400", says: /The old secret works until \d+ \w+ \d+, \d\d:\d\d UTC/ },
-    { graceSeconds: "0", says: /The old secret no longer works/ },
-  ])("says until when the old secret works: $graceSeconds s", async ({ graceSeconds, says }, { expect }) => {
-    await setClockToD1();
-    const { id, post } = await prepared();
-    const html = await (
-      await post(`/console/keys/${id}/rotate`, { version: "0", graceSeconds, ...APPLY })
-    ).text();
-    expect(letterIn(html)).toMatch(says);
-    expect(letterIn(html)).not.toContain(secretIn(html));
-    expect(html.includes(`/console/keys/${id}/end-secret`)).toBe(graceSeconds !== "0");
   });
 });
 
@@ -447,22 +411,6 @@ describe("the button Undo", () => {
     expect(await stored()).toEqual(before);
     expect((await post(undo.path, undo.fields)).status).toBe(409);
   });
-
-  it("is not there after a change that cannot be undone, nor on the page of an earlier change", async ({
-    expect,
-  }) => {
-    const browser = await prepared();
-    const { id, get, post } = browser;
-    // Above the history, which has a button for the last change.
-    const shown = (html: string) => html.split('<ol class="feed">')[0];
-    const disabled = (await post(`/console/keys/${id}/disable`)).headers.get("Location") ?? "";
-    await post(`/console/keys/${id}/enable`);
-    expect(shown(await (await get(disabled)).text())).not.toContain("Undo");
-    const revoked = await shownAfter(browser, `/console/keys/${id}/revoke`);
-    expect(shown(revoked)).toMatch(/test is revoked\.(?!.*Undo)/s);
-    const reader = await browserWith(READ_TOKEN);
-    expect(await (await reader.get(`/console/audit?object=${id}`)).text()).toMatch(/Entry <code>(?!.*Undo)/s);
-  });
 });
 
 describe("an address that somebody else made", () => {
@@ -508,17 +456,6 @@ describe("an address that somebody else made", () => {
       expect(await answer.text()).not.toContain("native code");
     },
   );
-});
-
-describe("the preview of a merge", () => {
-  it("names the limits that hold for the keys then, and those that go", async ({ expect }) => {
-    const [from, into] = [crypto.randomUUID(), crypto.randomUUID()];
-    const { post } = await browserWith(env.ADMIN_TOKEN);
-    await post("/console/customers/new", { name: from, requestsPerDay: "7654321" });
-    await post("/console/customers/new", { name: into, requestsPerMinute: "1234" });
-    const html = await (await post(`/console/customers/${from}/merge`, { into })).text();
-    for (const limit of ["1,234", "7,654,321"]) expect(html).toContain(limit);
-  });
 });
 
 describe("the form of a new key", () => {
@@ -579,21 +516,6 @@ describe("the list of orders", () => {
     expect(page).toContain("No order matches."); // the list is filtered as before
     expect(await ship(first)).toEqual([200, expect.stringContaining(`Order ${first} was shipped before.`)]);
     expect(await ship()).toEqual([400, expect.stringContaining("Tick the orders to ship.")]);
-  });
-
-  it("ships an order on its page, which lets a status go back only if somebody tried", async ({ expect }) => {
-    const id = newOrderId();
-    await insertOrders({ id });
-    const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const path = `/console/orders/${id}`;
-    const { fields } = formOn(await (await get(`${path}/ship`)).text(), "Ship");
-    expect((await post(`${path}/ship`, fields)).status).toBe(303);
-    expect((await post(`${path}/ship`, fields)).status).toBe(412);
-    const page = await (await get(path)).text();
-    expect(page).toContain(">shipped<");
-    expect(page).not.toMatch(/\/ship"|allowBackwards/);
-    const refused = await post(`${path}/edit`, { status: "pending" });
-    expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining("allowBackwards")]);
   });
 });
 
@@ -732,13 +654,5 @@ describe("the page of the alerts", () => {
       "did not accept",
     );
     expect(await (await get("/console")).text()).toMatch(/hooks\.example answered 410/);
-  });
-
-  it("says how to configure a webhook where there is none", async ({ expect }) => {
-    const { get, post } = await browserWith(env.ADMIN_TOKEN);
-    const text = await (await get("/console/alerts")).text();
-    expect(text).toContain("ALERT_WEBHOOK_URL");
-    expect(text).not.toContain("Send test alert");
-    expect((await post("/console/alerts", { test: "" })).status).toBe(409);
   });
 });

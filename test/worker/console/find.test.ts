@@ -115,15 +115,6 @@ describe("one field", () => {
     expect((await post(path)).headers.get("Location")).toContain(`${href}/links?done=revoked`);
   });
 
-  it("leads on if there is nothing", async ({ expect }) => {
-    const { get } = await finder();
-    for (const text of ["nobody-has-this", "999999999999", "%", ".."]) {
-      const response = await get(`/console/find?text=${encodeURIComponent(text)}`);
-      expect(response.status, text).toBe(200);
-      expect(await response.text(), text).toContain("Search in all keys");
-    }
-  });
-
   it.for([
     ["a secret whose key was deleted", ({ key }) => key, /The service made this secret, but no key has it/],
     ["a secret with a wrong character", ({ key }) => wrong(key), /The service never made this secret/],

@@ -69,19 +69,6 @@ describe("the page that loads orders", () => {
     expect(await (await post("/console/orders/load", form)).text()).toContain(">Undo</button>");
   });
 
-  it("loads numbers that a program may have rounded only with a tick", async ({ expect }) => {
-    const { post } = await browserWith(env.ADMIN_TOKEN);
-    const load = async (text: string, fields: Record<string, string> = {}) => {
-      const form = new FormData();
-      form.set("file", new File([text], "orders.csv"));
-      for (const [name, value] of Object.entries(fields)) form.set(name, value);
-      return (await post("/console/orders/load", form)).text();
-    };
-    const rounded = ["id", 12, 14, 16, 18, 20].join("\n90071992547410");
-    expect(await load(rounded)).toContain("Nothing was loaded. A program may have rounded numbers");
-    expect(await load(rounded, { "allow-rounded": "true" })).toContain("Loaded: 5 inserted");
-  });
-
   it("ends after 10,000 wrong lines and 100,000 orders, and is small", async ({ expect }) => {
     const { post } = await browserWith(env.ADMIN_TOKEN);
     const load = async (text: string) => {

@@ -138,21 +138,6 @@ describe("a link", () => {
     expect((await get()).text).toMatch(/Today, all your keys<\/h2><p><strong>2<\/strong> of 9</);
   });
 
-  it("counts equal bans, and says the last of them", async ({ expect }) => {
-    const { id, key, code } = await customer();
-    const insert =
-      "insert into bans (id, key_id, customer_id, cause, strikes, started_at, ends_at) values (?, ?, ?, 'strikes', 20, ?, ?)";
-    for (let i = 0; i < 20; i++) {
-      const startedAt = T0 / 1000 - 86_400 * i;
-      await env.DB.prepare(insert)
-        .bind(`${key.id} ${i}`, key.id, id, startedAt, startedAt + 300)
-        .run();
-    }
-    const { text } = await (await open(code)).get();
-    expect(text).toMatch(/banned 20 times, last from <time[^>]*>1 Feb 2038, 10:00 UTC/);
-    expect(text.match(/after it was told to wait/g)).toHaveLength(1);
-  });
-
   it("rotates a secret with a grace, and the audit log says who", async ({ expect }) => {
     await setClockToD1();
     const { id, key, code } = await customer();

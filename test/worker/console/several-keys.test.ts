@@ -79,17 +79,6 @@ describe("the page of a customer", () => {
     }
   });
 
-  it("fills in the customer of a new key", async ({ expect }) => {
-    await keysOf("Customer <1>", 1);
-    const { get } = await browserWith(env.ADMIN_TOKEN);
-    const html = await (await get(`/console/customers/${encodeURIComponent("Customer <1>")}`)).text();
-    const [, link = ""] = /href="(\/console\/keys\/new[^"]*)"/.exec(html) ?? [];
-    const form = await (await get(link.replaceAll("&amp;", "&"))).text();
-    expect(form).toMatch(
-      /name="customer"[^>]*value="Customer &lt;1&gt;"|value="Customer &lt;1&gt;"[^>]*name="customer"/,
-    );
-  });
-
   it("says why its keys got a 429", async ({ expect }) => {
     const [key] = await keysOf("Hasty", 1);
     await operator("PATCH", `/keys/${key?.id}`, { requestsPerMinute: 1 });

@@ -2,7 +2,7 @@
 import { env } from "cloudflare:workers";
 import { sql } from "drizzle-orm";
 import { describe, it } from "vitest";
-import { isDatabaseOutage, openDatabase, transact } from "../../../src/worker/db/database.ts";
+import { isDatabaseOutage, openDatabase } from "../../../src/worker/db/database.ts";
 import { insertOrders } from "../../support/factories.ts";
 
 async function thrownBy(action: () => Promise<unknown>): Promise<unknown> {
@@ -44,26 +44,4 @@ describe("a D1 error that is not an outage", () => {
       expect(isDatabaseOutage(thrown), String(thrown)).toBe(false);
     });
   }
-});
-
-describe("a transaction", () => {
-  it("returns each statement's rows, with parameters bound in order", async ({ expect }) => {
-    const db = openDatabase(env.DB);
-    const [first, second] = await transact<[{ a: string; b: string }, { c: string }]>(db, [
-      sql`select ${"1"} as a, ${"2"} as b`,
-      sql`select ${"3"} as c union all select ${"4"}`,
-    ]);
-    expect(first).toEqual([{ a: "1", b: "2" }]);
-    expect(second).toEqual([{ c: "3" }, { c: "4" }]);
-  });
-
-  it("changes nothing if one of its statements fails", async ({ expect }) => {
-    const db = openDatabase(env.DB);
-    const statements = [
-      sql`insert into orders (id) values (${"31"})`,
-      sql`insert into orders (id) values (${"x"})`,
-    ];
-    await thrownBy(() => transact(db, statements));
-    expect(await env.DB.prepare("select count(*) as n from orders where id = 31").first("n")).toBe(0);
-  });
 });

@@ -35,22 +35,6 @@ describe("the migrated database", () => {
     expect(migrated.filter(({ strict }) => strict !== 1)).toEqual([]);
   });
 
-  it("has tables WITHOUT ROWID where rows are found by a text key", async ({ expect }) => {
-    const withoutRowid = (await migratedTables()).filter(({ wr }) => wr === 1).map(({ name }) => name);
-    expect(withoutRowid.sort()).toEqual([
-      "alert_receivers",
-      "console_sessions",
-      "key_counts",
-      "key_fortnights",
-      "key_secrets",
-      "limiters",
-      "outdated_keys",
-      "owner_links",
-      "plan_days",
-      "usage",
-    ]);
-  });
-
   for (const table of tables) {
     it(`has ${table.name} as in the schema: columns, types, nullability, defaults, primary key`, async ({
       expect,

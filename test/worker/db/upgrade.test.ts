@@ -68,28 +68,6 @@ beforeAll(async () => {
 
 const rowsOf = (tables: Tables, table: string): readonly Row[] => tables.get(table) ?? [];
 
-/** Whose a key of 2.2 was at a time, and under which plan: a change before the end of a day counts from the next. */
-function ownerAt(keyId: string | undefined, seconds: string | undefined): Row | undefined {
-  const past = rowsOf(before, "past_owners")
-    .filter((row) => row.key_id === keyId && Number(row.until_day) > Number(seconds))
-    .toSorted((a, b) => Number(a.until_day) - Number(b.until_day));
-  return past[0] ?? rowsOf(before, "api_keys").find(({ id }) => id === keyId);
-}
-
-/** The key by which 2.2 told owners apart. */
-function ownerKeyOf(customerId: string | undefined): string | undefined {
-  return rowsOf(after, "customers").find(({ id }) => id === customerId)?.name_key;
-}
-
-const ownerOf = (row: Row | undefined) =>
-  row === undefined || row.owner_key === "''" ? undefined : row.owner_key;
-
-/** The id of the last entry about the object. An entry of an owner has members that a key has no longer. */
-function lastEntryOf({ id }: Row): string {
-  const last = rowsOf(before, "audit_log").findLast(({ object }) => object === id);
-  return last === undefined || /"owner(Name|Email)"/.test(last.before ?? "") ? "0" : (last.id ?? "");
-}
-
 describe("the migrations", () => {
   it("make of a database of 2.2 the schema of a new one", ({ expect }) => {
     expect(migrated).toEqual(fresh);
@@ -107,48 +85,6 @@ describe("the migrations", () => {
     }
   });
 
-  it("drop the links of customers without a key that is not revoked", ({ expect }) => {
-    expect(rowsOf(before, "owner_links").filter((link) => !isLinkOfKeys(link))).toHaveLength(1);
-    for (const link of rowsOf(after, "owner_links")) {
-      const owner = rowsOf(before, "owner_links").find(({ id }) => id === link.id)?.owner_key;
-      expect(ownerKeyOf(link.customer_id)).toBe(owner);
-    }
-  });
-
-  it("make a customer of each owner, with its name, and with all of its e-mail addresses", ({ expect }) => {
-    const owners = [...rowsOf(before, "past_owners"), ...rowsOf(before, "api_keys")];
-    const byKey = Map.groupBy(owners.filter(ownerOf), (row) => row.owner_key);
-    const customers = rowsOf(after, "customers");
-    expect(customers.map((row) => row.name_key).toSorted()).toEqual([...byKey.keys()].toSorted());
-    for (const { name_key, name, email, note, version, erased_at } of customers) {
-      const rows = byKey.get(name_key) ?? [];
-      const newest = rows.at(-1);
-      expect(name).toBe(newest?.owner_name === "NULL" ? newest.owner_email : newest?.owner_name);
-      const emails = rows.map((row) => row.owner_email ?? "").filter((each) => each !== "NULL");
-      expect(email).toBe(emails.at(-1) ?? "NULL");
-      for (const each of emails) expect(`${email} ${note}`).toContain(each.slice(1, -1));
-      expect([version, erased_at]).toEqual(["0", "NULL"]);
-    }
-  });
-
-  it("give keys, bans and the use of each day to the customer of then, and use to the plan of then", ({
-    expect,
-  }) => {
-    for (const key of rowsOf(after, "api_keys")) {
-      const was = rowsOf(before, "api_keys").find(({ id }) => id === key.id);
-      expect(ownerKeyOf(key.customer_id), key.name).toBe(ownerOf(was));
-    }
-    for (const { key_id, started_at, customer_id, id } of rowsOf(after, "bans"))
-      expect(ownerKeyOf(customer_id), id).toBe(ownerOf(ownerAt(key_id, started_at)));
-    for (const { key_id, day, customer_id, plan } of rowsOf(after, "usage")) {
-      const owner = ownerAt(key_id, day);
-      expect([ownerKeyOf(customer_id), plan], `${key_id} ${day}`).toEqual([
-        ownerOf(owner),
-        owner?.plan ?? "''",
-      ]);
-    }
-  });
-
   it("leave in the search text of a key its name and its note", ({ expect }) => {
     for (const { name = "", note, search, id } of rowsOf(after, "api_keys")) {
       const isPlain = id?.includes("sqlSql"); // plain SQL folds A to Z only
@@ -158,12 +94,6 @@ describe("the migrations", () => {
       for (const text of texts) expect(search).toContain(isPlain ? lower(text) : foldForSearch(text));
       expect(search?.length).toBeLessThanOrEqual(texts.join("\n").length + 3);
     }
-  });
-
-  it("make the version of a key and of a plan the id of its last entry", ({ expect }) => {
-    for (const table of ["api_keys", "plans"])
-      for (const row of rowsOf(after, table)) expect(row.version, row.id).toBe(lastEntryOf(row));
-    expect(new Set(rowsOf(after, "orders").map(({ version }) => version))).toEqual(new Set(["0"]));
   });
 });
 
