@@ -36,7 +36,7 @@ export function addOrderFileCommands(program: Command, session: Connection): voi
   const loads =
     "Insert and update orders from a file. FILE.rejected.csv or .ndjson gets the lines that are wrong.";
   addCommand(orders, "load", loads, "orders load orders.csv --dry-run", "orders load - < orders.ndjson")
-    .argument("<file>", "a JSON array, JSON objects one after the other, or CSV; `-` reads standard input")
+    .argument("<file>", "a JSON array, one JSON object a line, or CSV; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
     .option("--restore-cancelled", "insert also orders that were cancelled before", false)
     .option("--allow-backwards", "also set a status back, as from delivered to pending", false)

@@ -93,7 +93,7 @@ describe("what a load says", () => {
     expect(await check("id,complete\n1,\n2,\n")).toMatchObject({ kind: "ready", notes: [note] });
   });
 
-  it("of days, long quantities and ids that are one double", async ({ expect }) => {
+  it("of days, long quantities and ids that clients round", async ({ expect }) => {
     const rows = [
       "id,quantity,shipDate",
       "9007199254740993,2147483648,2026-12-04",
@@ -104,9 +104,6 @@ describe("what a load says", () => {
         "1 date without a time was read as midnight UTC.",
         expect.stringMatching(/^1 quantity above 2,147,483,647/),
         expect.stringMatching(/^2 ids of 2\^53 or more/),
-        expect.stringMatching(
-          /9007199254740992 and 9007199254740993\. A client that rounds cancels the other/,
-        ),
       ],
     });
   });

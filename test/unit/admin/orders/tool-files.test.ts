@@ -73,7 +73,6 @@ describe("a file of a tool that rounds has only long ids that rounding makes", (
     ["d3-dsv-3.0.2.csv", "id"],
     ["exceljs-4.4.0.csv", "id"],
     ["jq-1.6.ndjson", "id"],
-    ["jq-1.6-pretty.json", "id"],
     ["libreoffice-7.4.7-xlsx.csv", "id"],
     ["pandas-1.5.3-convert_dtypes.csv", "petId"],
     ["r-4.2.2.csv", "id"],

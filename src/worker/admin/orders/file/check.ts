@@ -2,7 +2,7 @@
 import { counted, formatNumber } from "../../../text/format.ts";
 import type { LoadedOrder } from "../loaded-order.ts";
 import type { ReadLine, RefusedLine } from "./read.ts";
-import { areRounded, isBeyondDoubles, isLong, pairsIn } from "./rounded.ts";
+import { areRounded, isBeyondDoubles, isLong } from "./rounded.ts";
 import type { FileProblem } from "./text.ts";
 import type { Form } from "./values.ts";
 
@@ -60,55 +60,26 @@ export async function checkFile(
     return wrong(FALSE_IS_EMPTY);
   const reason = describeRounded(IDS.filter((member) => areRounded(long[member])));
   if (reason !== undefined && !allowsRounded) return { kind: "rounded", reason, refused, refusedLines };
-  const pairs = [...pairsIn(long.id)];
   const isEmpty = complete("empty") > 0 && complete("empty") === seen.orders + refused;
+  const [days, cut] = (["a day without a time", "digits beyond milliseconds"] as const).map(
+    (form) => seen.forms.get(form) ?? 0,
+  );
+  const beyond = long.id.filter(isBeyondDoubles).length;
   const notes = [
-    note(
-      seen.forms.get("a day without a time"),
-      (n) => `${n("date without a time was", "dates without a time were")} read as midnight UTC.`,
-    ),
-    note(
-      seen.forms.get("digits beyond milliseconds"),
-      (n) => `${n("time")} had digits beyond milliseconds, which were cut.`,
-    ),
-    note(
-      isEmpty ? 1 : 0,
-      () => "The column complete is empty in every line. PHP, csv-stringify and Perl write false so.",
-    ),
-    note(
-      seen.large,
-      (n) =>
-        `${n("quantity", "quantities")} above ${formatNumber(MAX_INT32)}: clients that read integers of 32 bits fail on the list.`,
-    ),
-    note(
-      long.id.filter(isBeyondDoubles).length,
-      (n) =>
-        `${n("id")} of 2^53 or more: JavaScript, jq 1.6 and most other JSON clients read other numbers, unless they are told to keep all digits.`,
-    ),
-    ...(pairs.length === 0 ? [] : [describePairs(pairs)]),
-    ...(reason === undefined ? [] : [reason]),
-  ].flat();
+    days && `${counted(days, "date without a time was", "dates without a time were")} read as midnight UTC.`,
+    cut && `${counted(cut, "time")} had digits beyond milliseconds, which were cut.`,
+    isEmpty && "The column complete is empty in every line. PHP, csv-stringify and Perl write false so.",
+    seen.large > 0 &&
+      `${counted(seen.large, "quantity", "quantities")} above ${formatNumber(MAX_INT32)}: clients that read integers of 32 bits fail on the list.`,
+    beyond > 0 &&
+      `${counted(beyond, "id")} of 2^53 or more: JavaScript, jq 1.6 and most other JSON clients read other numbers, unless they are told to keep all digits. A client that rounds may cancel another order.`,
+    reason,
+  ].filter((note) => typeof note === "string");
   return { kind: "ready", notes, refused, refusedLines };
 }
 
 function isLarge({ quantity }: LoadedOrder): boolean {
   return (quantity?.length ?? 0) >= 10 && BigInt(quantity ?? 0) > MAX_INT32;
-}
-
-/** Returns no note for nothing. */
-function note(
-  count: number | undefined,
-  say: (n: (singular: string, plural?: string) => string) => string,
-): readonly string[] {
-  return count ? [say((...words) => counted(count, ...words))] : [];
-}
-
-const NAMED = 3;
-
-function describePairs(pairs: readonly (readonly [string, string])[]): string {
-  const named = pairs.slice(0, NAMED).map(([one, other]) => `${one} and ${other}`);
-  const more = pairs.length > NAMED ? `, and ${formatNumber(pairs.length - NAMED)} more pairs` : "";
-  return `Orders whose ids are the same number for such a client: ${named.join("; ")}${more}. A client that rounds cancels the other one.`;
 }
 
 function describeRounded(members: readonly string[]): string | undefined {

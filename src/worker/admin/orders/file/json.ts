@@ -55,39 +55,15 @@ export async function* elementsOf(chunks: AsyncIterable<string>): AsyncGenerator
   if (state.depth >= 0) yield { problem: "the array does not end: the file was cut off" };
 }
 
-/**
- * Splits objects one after the other: of one line, of several, or several on a line. A line that begins with
- * a bracket begins a value, so an object that does not end takes no other with it.
- */
+/** Each line is an object. A tool that spreads objects over lines begins with a bracket alone. */
 export async function* objectsOf(
   lines: AsyncIterable<Line | FileProblem>,
 ): AsyncGenerator<Line | FileProblem, void> {
-  let [pending, first] = ["", 0];
-  let state: State = { depth: 0, isInText: false };
   for await (const each of lines) {
-    if ("problem" in each) return yield each;
-    const begin = each.text.trimStart();
-    if (begin === "") continue;
-    if (pending !== "" && /^[{[]/.test(begin)) {
-      yield { line: first, text: pending };
-      pending = "";
-    }
-    if (pending === "") [state, first] = [{ depth: 0, isInText: false }, each.line];
-    let rest = each.text;
-    for (let at = 0; at < rest.length; ) {
-      at = nextStop(rest, at, state) + 1;
-      if (state.depth === 0 && /^[}\]]\s*[{[]/.test(rest.slice(at - 1, at + 100))) {
-        yield { line: first, text: pending + rest.slice(0, at) };
-        [pending, rest, first, at] = ["", rest.slice(at), each.line, 0];
-      }
-    }
-    pending += pending === "" ? rest : `\n${rest}`;
-    if (pending.length > MAX_VALUE_CHARS) return yield { problem: `line ${first}: ${TOO_LONG}` };
-    if (state.depth > 0 && !state.isInText) continue;
-    yield { line: first, text: pending };
-    pending = "";
+    const text = "problem" in each ? "" : each.text.trim();
+    if (text === "{") return yield { problem: "an object is on several lines: write one a line, as jq -c" };
+    if ("problem" in each || text !== "") yield each;
   }
-  if (pending !== "") yield { line: first, text: pending };
 }
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/gs;

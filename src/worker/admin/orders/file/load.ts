@@ -15,7 +15,7 @@ type Send = (json: string) => Promise<LoadCounts>;
 
 /**
  * Sends the orders as JSON arrays of up to `batchSize`, one after the other, and yields the progress after
- * each array. The next batch is read while a batch is under way. An error of `send` ends the load.
+ * each array. An error of `send` ends the load.
  */
 export async function* loadInBatches(
   lines: AsyncIterable<ReadLine | FileProblem>,
@@ -25,30 +25,17 @@ export async function* loadInBatches(
   let progress: LoadProgress = NOTHING_LOADED;
   let orders: string[] = [];
   let refusedLines: RefusedLine[] = [];
-  let underWay: Promise<LoadProgress> | undefined;
-  const begin = () => {
-    const batch = loadBatch(progress, orders, refusedLines, send);
-    batch.catch(() => {}); // it is awaited after more lines are read
-    [orders, refusedLines] = [[], []];
-    return batch;
-  };
   for await (const each of lines) {
     if ("problem" in each) throw new Error(each.problem); // the file has changed since it was checked
     if (orders.length + refusedLines.length >= batchSize) {
-      if (underWay) {
-        progress = await underWay;
-        yield progress;
-      }
-      underWay = begin();
+      progress = await loadBatch(progress, orders, refusedLines, send);
+      yield progress;
+      [orders, refusedLines] = [[], []];
     }
     if ("order" in each) orders.push(JSON.stringify(each.order));
     else refusedLines.push(each);
   }
-  if (underWay) {
-    progress = await underWay;
-    yield progress;
-  }
-  yield await begin();
+  yield await loadBatch(progress, orders, refusedLines, send);
 }
 
 async function loadBatch(

@@ -1,6 +1,6 @@
 /**
- * Reads a file of orders. The first character tells the format: `[` is a JSON array, `{` is objects one after
- * the other, anything else is CSV with a header. Pure.
+ * Reads a file of orders. The first character tells the format: `[` is a JSON array, `{` is one object a line,
+ * anything else is CSV with a header. Pure.
  */
 import { isRecord, type Problem as WrongMember } from "../../../text/check-schema.ts";
 import { type CheckOrder, type LoadedOrder, orderChecker } from "../loaded-order.ts";

@@ -40,12 +40,3 @@ export function isOfDouble(number: bigint): boolean {
   const unit = 10n ** BigInt(Math.max(0, held.toString().length - 17));
   return [BigInt(String(Number(number))), ((held + unit / 2n) / unit) * unit].includes(number);
 }
-
-/** Different ids that are one double. */
-export function* pairsIn(ids: readonly bigint[]): Generator<readonly [string, string]> {
-  let first: bigint | undefined;
-  for (const id of ids.toSorted((a, b) => (a < b ? -1 : 1))) {
-    if (first !== undefined && Number(first) === Number(id)) yield [String(first), String(id)];
-    else first = id;
-  }
-}
