@@ -25,7 +25,7 @@ const LINES: Readonly<Record<string, string>> = {
   "health.show": "health",
   "keys.end_temporary_limits": "keys limit --end",
   "keys.limit_temporarily": "keys limit",
-  "keys.refresh_all": "keys refresh --all",
+  "keys.refresh_all": "keys refresh",
   "keys.retire": "keys end-secret",
   "keys.revoke_several": "keys revoke",
   "keys.usage": "usage",

@@ -5,7 +5,6 @@ import type { LimiterCall } from "hono-durable-limiter";
 import { describe, it, vi } from "vitest";
 import { createKey } from "../support/factories.ts";
 import { type App, LIST, limiterOf, limiters, log, pause, startApp } from "../support/worker.ts";
-import { operatorOf } from "./admin/admin-support.ts";
 
 const linesOf = (name: string) => log.lines().filter(({ event }) => event === name);
 
@@ -93,16 +92,5 @@ describe("an event of its own", () => {
         { keyId: id, percent: 100, used: 5, limit: 5 },
       ]),
     );
-  });
-
-  it("is each limit of a key's own that overrides its plan's", async ({ expect }) => {
-    const operate = operatorOf(startApp());
-    const { body: key } = await operate("POST", "/keys", { name: "x", plan: "pro", requestsPerMinute: 7 });
-    await operate("PATCH", `/keys/${key.id}`, { name: "y" });
-    await operate("PATCH", `/keys/${key.id}`, { requestsPerMinute: null, requestsPerDay: 9 });
-    expect(linesOf("key_limits_set")).toMatchObject([
-      { keyId: key.id, perMinute: 7, perDay: "unchanged" },
-      { keyId: key.id, perMinute: "of the plan", perDay: 9 },
-    ]);
   });
 });

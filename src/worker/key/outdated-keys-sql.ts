@@ -40,16 +40,15 @@ export async function deleteRefreshedKeys(db: Database, refreshed: readonly Outd
 }
 
 /**
- * Marks keys as outdated, also without a limiter: a restored database may have forgotten the limiter. With all keys,
- * also the customers with a limit.
+ * Marks all keys, and the customers with a limit, as outdated, also without a limiter: a restored database may have
+ * forgotten the limiter.
  */
-export function markOutdated(keys: { readonly key: string } | "all"): Conditional {
+export function markAllOutdated(): Conditional {
   return {
     head: sql`
-      insert into outdated_keys (key_id) select k.id from (
+      insert into outdated_keys (key_id) select id from (
         select id from api_keys union all
-        select id from customers where coalesce(requests_per_minute, requests_per_day) is not null) k`,
-    where: isAmong(keys),
+        select id from customers where coalesce(requests_per_minute, requests_per_day) is not null)`,
     tail: sql`on conflict do update set token = excluded.token`,
   };
 }

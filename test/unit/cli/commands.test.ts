@@ -75,7 +75,7 @@ const CHANGES: readonly [string, string, object | undefined, object?, string?][]
   [`keys disable ${ID}`, "POST /admin/keys/disable", { ids: [ID] }],
   [`keys disable ${ID} ${OTHER_ID}`, "POST /admin/keys/disable", { ids: [ID, OTHER_ID] }],
   [`keys rotate ${ID} --grace 24h`, `POST /admin/keys/${ID}/rotate`, { graceSeconds: 86_400 }],
-  ["keys refresh --all", "POST /admin/keys/refresh", undefined],
+  ["keys refresh", "POST /admin/keys/refresh", undefined],
   [
     "orders update -5 --status pending --allow-backwards",
     "PATCH /admin/orders/-5",
@@ -581,7 +581,6 @@ describe("wrong usage", () => {
     ["keys rotate Paws --grace 24", "Use a number and s, m, h or d, as in 24h."],
     ["keys update Paws --per-day many", "Use a whole number."],
     ["keys limit Paws --end --days 2", "keys limit <key> --end has no --days."],
-    ["keys refresh", "Use keys refresh --all or keys refresh <key>."],
     ["usage Paws --sort name", "usage <key> has no --sort."],
     ["usage Paws --limit 5", "usage <key> has no --limit."],
     ["order list", "unknown command 'order' (Did you mean orders?)"],

@@ -9,7 +9,7 @@ import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
 import { findUsageOfKey } from "../usage/service.ts";
 import { banKey, liftBan, previewBan } from "./change/ban.ts";
 import { issueKey } from "./change/create.ts";
-import { refreshAllKeys, refreshKey } from "./change/refresh.ts";
+import { refreshKeys } from "./change/refresh.ts";
 import { revokeKey, revokeKeys } from "./change/revoke.ts";
 import { previewRetirement, previewRotation, retireSecret, rotateKey } from "./change/secrets.ts";
 import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./change/temporary-limits.ts";
@@ -74,7 +74,7 @@ export const keyCalls = {
     run: issueKey,
   }),
 
-  refreshAll: call({
+  refresh: call({
     id: "keys.refresh_all",
     route: "POST /keys/refresh",
     summary: "Refresh all keys: their counters read them again",
@@ -82,17 +82,7 @@ export const keyCalls = {
       "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
     answer: refreshedKeys,
 
-    run: refreshAllKeys,
-  }),
-
-  refresh: call({
-    id: "keys.refresh",
-    route: "POST /keys/:id/refresh",
-    summary: "Refresh a key: its counter reads it again",
-    description: "After a change by SQL, which does not reach the counter.",
-    answer: refreshedKeys,
-
-    run: refreshKey,
+    run: refreshKeys,
   }),
 
   show: call({

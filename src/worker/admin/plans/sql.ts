@@ -8,7 +8,6 @@ import { admittedOn } from "../usage/sql.ts";
 import type { PlanView } from "./schema.ts";
 
 type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
-export type LimitChanges = { readonly [K in keyof PlanLimits]?: PlanLimits[K] | undefined };
 
 const SELECT = sql`
   select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, alert_percents as alertPercents, key_count as keys, version,

@@ -1,17 +1,14 @@
 /** Creates keys. */
 import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
-import type { Author } from "../../../context.ts";
 import { openDatabase } from "../../../db/database.ts";
 import { apiKeys, keySecrets } from "../../../db/schema.ts";
 import { conflict } from "../../../platform/errors.ts";
-import { logEvent } from "../../../platform/log.ts";
 import { sentenceOf } from "../../../text/says.ts";
 import { foldForSearch } from "../../../text/text.ts";
 import { rfc3339OrNull } from "../../../text/time.ts";
 import { type ChangeInput, create, insertRow, versionOf } from "../../change.ts";
 import { type NamedCustomer, nameCustomer } from "../../customers/change/name.ts";
-import type { LimitChanges } from "../../plans/sql.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { limitsRefusal } from "../../refusal-sql.ts";
 import { SAYS } from "../../says.ts";
@@ -51,7 +48,6 @@ export async function issueKey(
     ],
   });
   if (created === undefined) throw conflict(`Key ${id} exists already.`);
-  if (requestsPerMinute !== null || requestsPerDay !== null) logOwnLimits(id, body, author);
   // A key with this id may have been deleted, and its limiter still have the old policy.
   if (body.id !== undefined) await refreshAtOnce(env, { key: id });
   const { now, entry } = created;
@@ -80,22 +76,6 @@ export const FOLDED: readonly string[] = ["name", "note"];
 /** Returns the column that a search compares. */
 export function foldedOf({ name, note }: Texts): KeyChanges {
   return { search: [name, note].map((text) => foldForSearch(text ?? "")).join("\n") };
-}
-
-/** Logs the limits of a key that override the limits of its plan. */
-export function logOwnLimits(
-  keyId: string,
-  { requestsPerMinute, requestsPerDay }: LimitChanges,
-  { requestId }: Author,
-): void {
-  if (requestsPerMinute === undefined && requestsPerDay === undefined) return;
-  const shown = (limit: number | null | undefined) => limit ?? (limit === null ? "of the plan" : "unchanged");
-  logEvent("key_limits_set", {
-    requestId,
-    keyId,
-    perMinute: shown(requestsPerMinute),
-    perDay: shown(requestsPerDay),
-  });
 }
 
 /** The members as the audit log has them. */

@@ -3,7 +3,6 @@ import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase } from "../../../db/database.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
-import { logEvent } from "../../../platform/log.ts";
 import { formatNumber, formatTime } from "../../../text/format.ts";
 import { midnightAfter, rfc3339 } from "../../../text/time.ts";
 import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../../change.ts";
@@ -47,8 +46,6 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
   const change = temporaryLimitsTo("keys.limit_temporarily", after);
   const { now, says } = await make(input, keyTarget(id, author.at), change);
   if (isDryRun) return { ...now, effective: "immediately", says: says() };
-  const shown = { perMinute: requestsPerMinute ?? "unchanged", perDay: requestsPerDay ?? "unchanged" };
-  logEvent("key_limits_set", { requestId: author.requestId, keyId: id, ...shown, until });
   const effective = await refreshAtOnce(env, { key: id });
   return { ...now, effective, says: says(effective) };
 }

@@ -12,14 +12,7 @@ import { keyRefusal } from "../../refusal-sql.ts";
 import { reportNow } from "../../usage/service.ts";
 import type { ChangedKeys, KeyView, keySelection, keyUpdate, planOfKeys, updatedKey } from "../schema.ts";
 import { KEYS, keyTarget, requireKey } from "../sql.ts";
-import {
-  createdFor,
-  foldedOf,
-  type KeyChanges,
-  logOwnLimits,
-  toAuditFields,
-  withCustomer,
-} from "./create.ts";
+import { createdFor, foldedOf, type KeyChanges, toAuditFields, withCustomer } from "./create.ts";
 import { changeSeveral, type SeveralInput } from "./several.ts";
 
 type UpdatedKey = v.InferOutput<typeof updatedKey>;
@@ -65,7 +58,6 @@ export async function updateKey(input: ChangeInput<v.InferOutput<typeof keyUpdat
     keeps: sql`iif(version = ${before.version} or (name, note) is (${before.name}, ${before.note}), null, 'has other texts')`,
   });
   if (entry === undefined) return updateKey(input);
-  logOwnLimits(id, changes, author);
   const effective = await refreshAtOnce(env, { key: id });
   const isNew = createdFor(now, customer);
   const kept = body.plan === undefined ? "" : keptLimits(now);
