@@ -3,9 +3,9 @@
  * which an isolate loads when it needs it (ADR-38).
  */
 import { type Context, Hono } from "hono";
+import { alertOfExpiries } from "./admin/alerts/calls.ts";
 import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
 import { receiverOf } from "./admin/alerts/receiver.ts";
-import { alertOfExpiries } from "./admin/alerts/service.ts";
 import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { hasAdminToken } from "./admin/sign-in/require-admin.ts";

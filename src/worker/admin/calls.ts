@@ -6,7 +6,7 @@ import { auditCalls } from "./audit/calls.ts";
 import { auditView } from "./audit/schema.ts";
 import { banCalls } from "./bans/calls.ts";
 import { banView } from "./bans/schema.ts";
-import type { Call } from "./call.ts";
+import { type Call, call, Rendered } from "./call.ts";
 import { customerCalls } from "./customers/calls.ts";
 import { customerView } from "./customers/schema.ts";
 import { dayCalls } from "./days/calls.ts";
@@ -17,7 +17,6 @@ import { keyBanCalls, keyCalls } from "./keys/calls.ts";
 import { listedKey, secretView, updatedKey } from "./keys/schema.ts";
 import { linkCalls } from "./links/calls.ts";
 import { showMetrics } from "./metrics/calls.ts";
-import { showReference } from "./openapi.ts";
 import { orderCalls } from "./orders/calls.ts";
 import { cancelledOrder, orderView } from "./orders/schema.ts";
 import { planCalls } from "./plans/calls.ts";
@@ -25,6 +24,20 @@ import { planView } from "./plans/schema.ts";
 import { sessionCalls } from "./sessions/calls.ts";
 import { undoCalls } from "./undo/calls.ts";
 import { usageCalls } from "./usage/calls.ts";
+
+/** The OpenAPI document of the admin API, which src/tools/admin-reference.ts makes in the build. */
+export const showReference = call({
+  id: "reference.show",
+  route: "GET /openapi.json",
+  summary: "Get this document",
+  description: "The OpenAPI document of the admin API, for programs.",
+  answer: v.looseObject({ openapi: v.string() }),
+  // The first request for the document loads the text. Nothing parses it.
+  run: async ({ origin }) => {
+    const { default: text } = await import("../../../dist/admin-openapi.txt");
+    return new Rendered(text.replaceAll("{{origin}}", origin));
+  },
+});
 
 export const CALLS: readonly Call[] = [
   ...Object.values(keyCalls),

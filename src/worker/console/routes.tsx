@@ -1,7 +1,7 @@
 /** The console, mounted at `/console`. */
 import { Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
-import { showReference } from "../admin/openapi.ts";
+import { showReference } from "../admin/calls.ts";
 import { answerTo } from "../admin/serve.ts";
 import { refuseChangesOfOtherSites } from "../admin/sign-in/own-origin.ts";
 import type { AppEnv } from "../context.ts";

@@ -16,7 +16,6 @@ import { settingsOf } from "../platform/settings.ts";
 import { withDeadline } from "../platform/with-timeout.ts";
 import { nowSeconds } from "../text/time.ts";
 import { alertStatements, banStarted, usageReached } from "./alerts.ts";
-import { CUSTOMER_WINDOWS } from "./customer-windows.ts";
 import { isCustomerId } from "./key.ts";
 import {
   type CustomerPolicyRow,
@@ -32,6 +31,7 @@ import {
   type UnreportedKey,
   type UnreportedKeys,
 } from "./unreported-keys.ts";
+import { CUSTOMER_WINDOWS } from "./windows.ts";
 
 /** The beginning of the names of rows beside the package's own row. */
 const UNREPORTED = "unreported:";

@@ -1,8 +1,8 @@
 /** The MAC of a key. An invented key is refused without a query and without a call of an object (ADR-2). */
+import { sql } from "drizzle-orm";
 import { type DatabaseEnv, openDatabase } from "../db/database.ts";
 import { withDeadline } from "../platform/with-timeout.ts";
 import { base62, MAC_LENGTH, type ParsedKey } from "./key.ts";
-import { readMacKeys } from "./mac-sql.ts";
 
 const READ_TIMEOUT_MS = 3_000;
 const UTF_8 = new TextEncoder();
@@ -29,8 +29,11 @@ export class MacKeys {
 
   /** Concurrent first requests each read, because in workerd no request may wait for another's promise. */
   async #read(env: DatabaseEnv): Promise<Keys> {
-    const texts = await withDeadline(readMacKeys(openDatabase(env.DB)), READ_TIMEOUT_MS);
-    const [newest, ...older] = await Promise.all(texts.map(importMacKey));
+    const read = openDatabase(env.DB).all<{ hex: string }>(
+      sql`select key as hex from mac_keys order by id desc`,
+    );
+    const rows = await withDeadline(read, READ_TIMEOUT_MS);
+    const [newest, ...older] = await Promise.all(rows.map(({ hex }) => importMacKey(hex)));
     // The table can be empty during a restore. A 401 would tell every client that its key is invalid.
     if (newest === undefined) throw new Error("The table mac_keys is empty.");
     this.#keys = [newest, ...older];

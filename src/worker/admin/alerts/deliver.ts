@@ -4,6 +4,7 @@ import { type Database, type DatabaseEnv, openDatabase } from "../../db/database
 import { logError, logEvent } from "../../platform/log.ts";
 import { settingsOf, type Webhook } from "../../platform/settings.ts";
 import { HOUR_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
+import type { SentAlert } from "./schema.ts";
 import {
   ALERTS_PER_BATCH,
   type Attempt,
@@ -126,15 +127,8 @@ type Payload = {
   readonly text: string;
 };
 
-type Delivery = {
-  /** When the answer came, or the attempt failed. */
-  readonly at: string;
-  readonly delivered: boolean;
-  /** The status of the answer; null without an answer. */
-  readonly status: number | null;
-  /** The reason of a failure. It never has the address, which can be a secret. */
-  readonly error: string | null;
-};
+/** `at` is when the answer came, or the attempt failed. `error` never has the address, which can be a secret. */
+type Delivery = Readonly<Omit<SentAlert, "says">>;
 
 /** Until when the receiver asked to wait, in Unix seconds. 0: it did not. */
 type Answered = Omit<Delivery, "at"> & { readonly pausedUntil: number };

@@ -3,8 +3,8 @@ import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
 import { columnsOf } from "../http/csv.ts";
-import { listBans } from "./list-sql.ts";
 import { banPage, banQuery, listedBan } from "./schema.ts";
+import { listBans } from "./sql.ts";
 
 export const banCalls = {
   list: call({

@@ -1,10 +1,9 @@
 /** Shows a customer with the windows of its limits. */
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
-import { CUSTOMER_WINDOWS } from "../../key/customer-windows.ts";
-import { liveWindowOf, unusedWindow } from "../../key/live-window.ts";
 import { hasLimiter } from "../../key/outdated-keys-sql.ts";
 import { reachLimiter } from "../../key/reach-limiter.ts";
+import { CUSTOMER_WINDOWS, liveWindowOf, unusedWindow } from "../../key/windows.ts";
 import { DAY_SECONDS } from "../../text/time.ts";
 import type { CustomerView, InspectedCustomer } from "./schema.ts";
 import { requireCustomer } from "./sql.ts";

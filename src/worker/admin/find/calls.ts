@@ -1,4 +1,5 @@
 /** The call that finds things of all kinds. */
+import * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { counted, formatTime, planName } from "../../text/format.ts";
@@ -7,11 +8,34 @@ import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
 import { findTarget } from "../change.ts";
 import { searchCustomers } from "../customers/sql.ts";
+import { described } from "../http/answer-schemas.ts";
+import { soughtText } from "../http/text-schemas.ts";
 import { listKeys } from "../keys/list-sql.ts";
 import type { KeyView } from "../keys/schema.ts";
 import { orderTarget } from "../orders/sql.ts";
-import { type FoundThing, findQuery, foundThings, IS_MASKED } from "./schema.ts";
 import { type Cancelled, findCancelled, findLink } from "./sql.ts";
+
+const findQuery = v.strictObject({
+  text: described(
+    v.pipe(soughtText, v.trim(), v.minLength(1, "must not be empty")),
+    "A part of a name, e-mail address or note; an id; the end of a secret; or the id of a secret, the first 16 digits of its SHA-256.",
+  ),
+});
+
+/** The form in which lists show a secret. */
+export const IS_MASKED = /^(?:sok_\w*)?(?:…|\.{3})\w{4}$/;
+
+const foundThing = v.strictObject({
+  kind: v.picklist(["key", "customer", "order", "cancelled", "link"]),
+  id: described(v.string(), "Of a link, that of its customer."),
+  name: v.string(),
+  detail: v.string(),
+});
+export type FoundThing = v.InferOutput<typeof foundThing>;
+
+const foundThings = v.strictObject({
+  found: described(v.array(foundThing), "First what the text names, if it is an id."),
+});
 
 export const find = call({
   id: "find",

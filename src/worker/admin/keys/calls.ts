@@ -10,12 +10,11 @@ import { findUsageOfKey } from "../usage/service.ts";
 import { banKey, liftBan, previewBan } from "./change/ban.ts";
 import { issueKey } from "./change/create.ts";
 import { refreshKeys } from "./change/refresh.ts";
-import { revokeKey, revokeKeys } from "./change/revoke.ts";
 import { previewRetirement, previewRotation, retireSecret, rotateKey } from "./change/secrets.ts";
 import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./change/temporary-limits.ts";
-import { disableKeys, enableKeys, setPlanOfKeys, updateKey } from "./change/update.ts";
+import { disableKeys, enableKeys, revokeKey, revokeKeys, setPlanOfKeys, updateKey } from "./change/update.ts";
 import { findKey } from "./find.ts";
-import { findKeyPage } from "./list.ts";
+import { findKeyPage } from "./list-sql.ts";
 import {
   changedKeys,
   inspectedKey,

@@ -1,19 +1,45 @@
 /** D1: pages of keys for operators, filtered and sorted. */
 import { type SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
-import type { Database } from "../../db/database.ts";
+import type { Bindings } from "../../context.ts";
+import { withCustomerId } from "../../db/customers-sql.ts";
+import { type Database, openDatabase } from "../../db/database.ts";
 import { isKeyId, isSecretId } from "../../key/key.ts";
 import { statusAt } from "../../key/status-sql.ts";
 import { foldForSearch } from "../../text/text.ts";
-import { DAY_SECONDS } from "../../text/time.ts";
+import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";
+import { lastReports } from "../usage/ask-limiters.ts";
+import { countedUntil, lastDays, listDaysOfKeys } from "../usage/service.ts";
 import { admittedOn } from "../usage/sql.ts";
-import type { KeyView, keyQuery } from "./schema.ts";
+import type { KeyView, keyPage, keyQuery } from "./schema.ts";
 import { findKeys } from "./sql.ts";
 
 type KeyFilter = Omit<v.InferOutput<typeof keyQuery>, "format" | "days">;
 
 const MAX_NAMED_KEYS = 10;
+
+/** Lists keys, with the usage of the last days of each. */
+export async function findKeyPage(
+  env: Bindings,
+  { days, ...filter }: v.InferOutput<typeof keyQuery>,
+): Promise<v.InferOutput<typeof keyPage>> {
+  const db = openDatabase(env.DB);
+  // What is missing in the keys' rows is asked for before them: it can be reported meanwhile.
+  const reported = await lastReports(env);
+  const { keys, next } = await listKeys(db, await withCustomerId(db, filter), nowSeconds());
+  const unreachable = [...reported.unreachable];
+  const about = { next, asOf: countedUntil(lastDays(1), reported), unreachable };
+  if (days === 0) return { keys: [...keys], ...about };
+  const ids = keys.map(({ id }) => id);
+  const daysOf = await listDaysOfKeys(db, ids, lastDays(days));
+  const withDays = keys.map((key) => {
+    const ofKey = daysOf(key.id);
+    // A limiter may have reported since the keys were read.
+    return { ...key, admittedToday: ofKey.at(-1)?.admitted ?? 0, days: ofKey };
+  });
+  return { keys: withDays, ...about };
+}
 
 /** Lists keys. `customer` is an id. In either direction, keys without a customer or an expiry are last. */
 export async function listKeys(

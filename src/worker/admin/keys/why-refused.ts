@@ -1,6 +1,6 @@
 /** Says why requests of a key were refused in the last days, and what helps. Pure. */
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
-import { CUSTOMER_WINDOWS, windowInWords } from "../../key/customer-windows.ts";
+import { CUSTOMER_WINDOWS, windowInWords } from "../../key/windows.ts";
 import { counted, formatNumber, planName } from "../../text/format.ts";
 import type { PlanView } from "../plans/schema.ts";
 import type { HourUsageView } from "../usage/schema.ts";

@@ -1,7 +1,7 @@
 /** What happened on a day that somebody chose, as a line of time. */
 import type * as v from "valibot";
+import type { DayEvent, dayAnswer } from "../../admin/days/calls.ts";
 import { dayCalls } from "../../admin/days/calls.ts";
-import type { DayEvent, dayAnswer } from "../../admin/days/schema.ts";
 import { Totals } from "./chart.tsx";
 import { addressOf, ask } from "./forms.ts";
 import { Presets } from "./list.tsx";

@@ -1,4 +1,4 @@
-/** Changes members of keys: of one key, of several keys, or back to what an entry says. */
+/** Changes members of keys: of one key, of several keys, or back to what an entry says. Revokes keys. */
 import { SQL, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { openDatabase } from "../../../db/database.ts";
@@ -95,4 +95,24 @@ export function setPlanOfKeys(input: SeveralInput<v.InferOutput<typeof planOfKey
     keeps: sql`iif(plan = ${plan}, ${`has plan ${planName(plan)} already`}, null)`,
   };
   return changeSeveral(input, change, plan);
+}
+
+const REVOCATION = {
+  call: "keys.revoke",
+  before: ["status"],
+  after: { status: "revoked" },
+  keeps: sql`iif(status = 'revoked', 'is revoked, which is permanent', null)`,
+  statements: (made) => [updateRows(KEYS, made, ["status"])],
+} as const satisfies ChangeOfRows;
+
+/** Revoking a revoked key changes nothing and writes no audit row. */
+export async function revokeKey(input: ChangeInput): Promise<UpdatedKey> {
+  const { env, author, id } = input;
+  const { now, says } = await make(input, keyTarget(id, author.at), REVOCATION);
+  const effective = await refreshAtOnce(env, { key: id });
+  return { ...now, effective, says: says(effective) };
+}
+
+export function revokeKeys(input: SeveralInput<Selection>): Promise<ChangedKeys> {
+  return changeSeveral(input, REVOCATION);
 }

@@ -1,7 +1,6 @@
 /** `/console/find` finds keys, customers and orders by one text. */
 import * as v from "valibot";
-import { find } from "../../../admin/find/calls.ts";
-import { type FoundThing, IS_MASKED } from "../../../admin/find/schema.ts";
+import { type FoundThing, find, IS_MASKED } from "../../../admin/find/calls.ts";
 import { hasKey, keyIn, parseKey, SECRET_ID_CHARS } from "../../../key/key.ts";
 import { hashKey, MacKeys } from "../../../key/mac.ts";
 import { ownerCodeIn } from "../../../key/owner-code.ts";
