@@ -107,7 +107,7 @@ describe("the page of a key", () => {
     expect(problems).toMatch(says);
   });
 
-  it("shows hours with refusals, a day on demand, and costs thirteen statements and three calls", async ({
+  it("shows hours with refusals, a day on demand, and costs twelve statements and three calls", async ({
     expect,
   }) => {
     const { id } = await createKey({ used: true });
@@ -133,7 +133,7 @@ describe("the page of a key", () => {
     expect(html).toContain('title="11:00: 171 refused by a limit, 0 requests blocked by bans"');
     expect(html).not.toContain("11:00 to 11:57");
     const queries = database.queries().filter((sql) => !sql.includes("console_sessions"));
-    expect([queries.length, limiters.addressed()]).toEqual([13, [id, id, id]]);
+    expect([queries.length, limiters.addressed()]).toEqual([12, [id, id, id]]);
   });
 
   it("asks again for what is true now, which keeps no session alive", async ({ expect }) => {

@@ -8,7 +8,7 @@ import { logError } from "../../platform/log.ts";
 import { settingsOf } from "../../platform/settings.ts";
 import { nowSeconds, rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { columnsOf } from "../http/csv.ts";
+import { tableOf } from "../http/csv.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
 import { deliverTest, receiverId } from "./deliver.ts";
 import { attemptAt, viewOf } from "./receiver.ts";
@@ -25,12 +25,7 @@ export const alertCalls = {
     answer: alertPage,
 
     run: ({ env, query }) => findAlerts(env, query),
-    table: ({ alerts, next }) => ({
-      file: "alerts",
-      columns: columnsOf(alertView),
-      rows: alerts,
-      next,
-    }),
+    table: tableOf("alerts", alertView),
   }),
 
   test: call({

@@ -1,7 +1,7 @@
 /** The calls about the audit log: every change by an operator. */
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { columnsOf } from "../http/csv.ts";
+import { tableOf } from "../http/csv.ts";
 import { auditPage, auditQuery, auditView } from "./schema.ts";
 import { listAudit } from "./sql.ts";
 
@@ -15,11 +15,6 @@ export const auditCalls = {
     answer: auditPage,
 
     run: ({ env, query }) => listAudit(openDatabase(env.DB), query),
-    table: ({ audit, next }) => ({
-      file: "audit",
-      columns: columnsOf(auditView),
-      rows: audit,
-      next,
-    }),
+    table: tableOf("audit", auditView),
   }),
 };

@@ -2,7 +2,7 @@
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { columnsOf } from "../http/csv.ts";
+import { tableOf } from "../http/csv.ts";
 import { banPage, banQuery, listedBan } from "./schema.ts";
 import { listBans } from "./sql.ts";
 
@@ -18,6 +18,6 @@ export const banCalls = {
 
     // A limiter reports a ban for strikes at once. D1 lacks a ban only if its report failed a moment ago.
     run: ({ env, query }) => listBans(openDatabase(env.DB), query, nowSeconds()),
-    table: ({ bans, next }) => ({ file: "bans", columns: columnsOf(listedBan), rows: bans, next }),
+    table: tableOf("bans", listedBan),
   }),
 };

@@ -76,19 +76,9 @@ export async function findSetBan(
 }
 
 export function toBanView(row: BanRow, keyName: string | null, nowSeconds: number): BanView {
-  return {
-    id: row.id,
-    keyId: row.keyId,
-    keyName,
-    cause: row.cause,
-    reason: row.reason,
-    strikes: row.strikes,
-    startedAt: rfc3339(row.startedAt),
-    endsAt: rfc3339(row.endsAt),
-    liftedAt: rfc3339OrNull(row.liftedAt),
-    liftedBy: row.liftedBy,
-    live: row.liftedAt === null && nowSeconds < row.endsAt,
-  };
+  const { startedAt, endsAt, liftedAt, ...others } = row;
+  const times = { startedAt: rfc3339(startedAt), endsAt: rfc3339(endsAt), liftedAt: rfc3339OrNull(liftedAt) };
+  return { ...others, ...times, keyName, live: liftedAt === null && nowSeconds < endsAt };
 }
 
 type BanFilter = Partial<Pick<v.InferOutput<typeof banQuery>, "key" | "customer" | "from" | "to">> &
@@ -138,7 +128,7 @@ export async function listBans(
     .limit(limit + 1);
   const { shown, last } = pageOf(rows, limit);
   return {
-    bans: shown.map(({ row, keyName, customer: json, keyVersion }) => ({
+    bans: shown.map(({ row: { customerId: _, ...row }, keyName, customer: json, keyVersion }) => ({
       ...toBanView(row, keyName, nowSeconds),
       ...{ customer: JSON.parse(json), keyVersion },
     })),

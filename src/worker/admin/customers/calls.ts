@@ -13,21 +13,7 @@ import { mergeCustomer, previewMerge } from "./change/merge.ts";
 import { createCustomer, updateCustomer } from "./change/update.ts";
 import { inspectCustomer } from "./inspect.ts";
 import { findReport } from "./report.ts";
-import {
-  changedCustomer,
-  customerPage,
-  customerQuery,
-  customerUpdate,
-  inspectedCustomer,
-  listedCustomer,
-  merged,
-  merger,
-  newCustomer,
-  reportAnswer,
-  reportQuery,
-  reportTable,
-  updatedCustomer,
-} from "./schema.ts";
+import * as schema from "./schema.ts";
 import { findCustomers, isSought } from "./sql.ts";
 
 const ERASED = "The customer is erased, which is permanent.";
@@ -40,13 +26,13 @@ export const customerCalls = {
     summary: "List customers with their use",
     description:
       "Without `from` the range of the use begins at midnight, without `to` it ends now; it is rounded out to whole days. `sort=near` begins with those who come closest to their limit of the day.",
-    query: customerQuery,
-    answer: customerPage,
+    query: schema.customerQuery,
+    answer: schema.customerPage,
 
     run: ({ env, query }) => findCustomerPage(env, query),
     table: ({ customers, from, next }) => ({
       file: `customers-${from.slice(0, 10)}`,
-      columns: columnsOf(listedCustomer),
+      columns: columnsOf(schema.listedCustomer),
       rows: customers,
       next,
     }),
@@ -57,7 +43,7 @@ export const customerCalls = {
     route: "GET /customers/:id",
     summary: "Show a customer",
     description: "By the id, or by the name in any case.",
-    answer: inspectedCustomer,
+    answer: schema.inspectedCustomer,
 
     run: ({ env, id }) => inspectCustomer(env, id),
   }),
@@ -67,11 +53,11 @@ export const customerCalls = {
     route: "GET /customers/:id/report",
     summary: "Show the report of a month",
     description: "The use of a customer by day and by key, beside the month before. The CSV has the keys.",
-    query: reportQuery,
-    answer: reportAnswer,
+    query: schema.reportQuery,
+    answer: schema.reportAnswer,
 
     run: ({ env, id, query }) => findReport(env, id, query),
-    table: reportTable,
+    table: schema.reportTable,
   }),
 
   create: call({
@@ -80,8 +66,8 @@ export const customerCalls = {
     summary: "Create a customer",
     description: "A key that names a new customer creates it, too.",
     creates: true,
-    body: newCustomer,
-    answer: changedCustomer,
+    body: schema.newCustomer,
+    answer: schema.changedCustomer,
     example: { name: "Pet Shop", email: "ops@petshop.example" },
     conflict: NAME_TAKEN,
 
@@ -94,8 +80,8 @@ export const customerCalls = {
     summary: "Change a customer",
     description:
       "Members that are absent stay as they are, and null removes a value. With another name, the customer keeps its keys, its use and its links. A limit is of all keys together, beside that of each key.",
-    body: customerUpdate,
-    answer: updatedCustomer,
+    body: schema.customerUpdate,
+    answer: schema.updatedCustomer,
     example: { requestsPerMinute: 600 },
     conflict: `${NAME_TAKEN} Or: ${ERASED}`,
 
@@ -110,8 +96,8 @@ export const customerCalls = {
       "All keys, use and bans become those of the other one, whose limit is theirs then. The customer is gone, and so are its links.",
     asks: "All its keys and use become those of the other customer. This cannot be undone.",
     removes: true,
-    body: merger,
-    answer: merged,
+    body: schema.merger,
+    answer: schema.merged,
     example: { into: "cus_7Kq2mXw81ZtB" },
     conflict: ERASED,
 
@@ -126,7 +112,7 @@ export const customerCalls = {
     description:
       "Name, e-mail address and note, the names and notes of its keys, and all of them in the audit log. Its use stays, without a name. All its keys must be revoked.",
     asks: "Its name, address and note are deleted for good, also in the audit log.",
-    answer: changedCustomer,
+    answer: schema.changedCustomer,
     conflict: `A key of the customer is not revoked. Or: ${ERASED}`,
 
     preview: previewErasure,
@@ -136,8 +122,8 @@ export const customerCalls = {
 
 export async function findCustomerPage(
   env: Bindings,
-  query: v.InferOutput<typeof customerQuery>,
-): Promise<v.InferOutput<typeof customerPage>> {
+  query: v.InferOutput<typeof schema.customerQuery>,
+): Promise<v.InferOutput<typeof schema.customerPage>> {
   const db = openDatabase(env.DB);
   const { customer } = await withCustomerId(db, query);
   const groups = allCustomers(isSought({ search: query.search, id: customer }));

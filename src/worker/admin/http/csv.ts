@@ -27,6 +27,15 @@ export function columnsOf(schema: v.GenericSchema, path = ""): string[] {
   return Object.entries(entries).flatMap(([name, member]) => columnsOf(member, pathOf(name)));
 }
 
+/** Makes the table of a list. The member of the answer that has the rows names the file. */
+export function tableOf<Rows extends string>(rows: Rows, schema: v.GenericSchema, file: string = rows) {
+  type Page = Readonly<Record<Rows, readonly object[]>> & Pick<CsvTable, "next">;
+  return ({ [rows]: shown, next }: Page): CsvTable => ({
+    ...{ file, columns: columnsOf(schema), rows: shown },
+    ...(next !== undefined && { next }),
+  });
+}
+
 /** Answers with one page of a list. */
 export function csvAnswer(c: Context<AppEnv>, table: CsvTable): Response {
   const { columns, next } = table;

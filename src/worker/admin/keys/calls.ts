@@ -15,27 +15,13 @@ import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./
 import { disableKeys, enableKeys, revokeKey, revokeKeys, setPlanOfKeys, updateKey } from "./change/update.ts";
 import { findKey } from "./find.ts";
 import { findKeyPage } from "./list-sql.ts";
-import {
-  changedKeys,
-  inspectedKey,
-  issuedKey,
-  keyPage,
-  keyQuery,
-  keySelection,
-  keyUpdate,
-  keyView,
-  newKey,
-  planOfKeys,
-  refreshedKeys,
-  rotatedKey,
-  rotation,
-  temporaryLimits,
-  updatedKey,
-} from "./schema.ts";
+import * as schema from "./schema.ts";
 import { requireKey } from "./sql.ts";
 
 /** A table has only the hints of secrets. */
-const KEY_COLUMNS = columnsOf(keyView).map((column) => (column === "secrets" ? "secrets.hint" : column));
+const KEY_COLUMNS = columnsOf(schema.keyView).map((column) =>
+  column === "secrets" ? "secrets.hint" : column,
+);
 
 const REVOKED = "The key is revoked, which is permanent.";
 const LIMITS_LOST = "The key would have no limit: neither its own nor its plan's.";
@@ -51,8 +37,8 @@ export const keyCalls = {
     route: "GET /keys",
     summary: "List keys",
     description: "The filters apply together.",
-    query: keyQuery,
-    answer: keyPage,
+    query: schema.keyQuery,
+    answer: schema.keyPage,
 
     run: ({ env, query }) => findKeyPage(env, query),
     table: ({ keys, next }) => ({ file: "keys", columns: KEY_COLUMNS, rows: keys, next }),
@@ -65,8 +51,8 @@ export const keyCalls = {
     description:
       "The answer is the only one that has the secret. Make `id` yourself, and a request that is sent again creates no second key.",
     creates: true,
-    body: newKey,
-    answer: issuedKey,
+    body: schema.newKey,
+    answer: schema.issuedKey,
     example: { name: "Backend of Pet Shop", plan: "pro", customer: "Pet Shop" },
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
@@ -79,7 +65,7 @@ export const keyCalls = {
     summary: "Refresh all keys: their counters read them again",
     description:
       "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
-    answer: refreshedKeys,
+    answer: schema.refreshedKeys,
 
     run: refreshKeys,
   }),
@@ -89,7 +75,7 @@ export const keyCalls = {
     route: "GET /keys/:id",
     summary: "Show a key",
     description: "`live` is what the counter of the key says now. Null: the counter cannot be reached.",
-    answer: inspectedKey,
+    answer: schema.inspectedKey,
 
     run: ({ env, id }) => findKey(env, id),
   }),
@@ -100,8 +86,8 @@ export const keyCalls = {
     summary: "Change a key",
     description:
       "Members that are absent stay as they are: with another plan a key keeps its own limits. Null removes a value: a limit is then the plan's.",
-    body: keyUpdate,
-    answer: updatedKey,
+    body: schema.keyUpdate,
+    answer: schema.updatedKey,
     example: { plan: "business", disabled: false },
     conflict: `${REVOKED} Or: ${LIMITS_LOST}`,
 
@@ -115,8 +101,8 @@ export const keyCalls = {
     description:
       "The old secrets expire after `graceSeconds`. The answer is the only one that has the new secret.",
     asks: "The current secrets of the key stop working at once.",
-    body: rotation,
-    answer: rotatedKey,
+    body: schema.rotation,
+    answer: schema.rotatedKey,
     example: { graceSeconds: 86_400 },
     conflict: `${REVOKED} Or the key has expired. Or it has 10 valid secrets, and none would end at once.`,
 
@@ -130,8 +116,8 @@ export const keyCalls = {
     summary: "Give a key other limits for a time",
     description:
       "They replace the temporary limits that the key has, and end by themselves at a midnight UTC. With 1 day they end at the coming one.",
-    body: temporaryLimits,
-    answer: updatedKey,
+    body: schema.temporaryLimits,
+    answer: schema.updatedKey,
     example: { requestsPerMinute: 600, days: 2, reason: "a sale" },
     conflict: REVOKED,
 
@@ -144,7 +130,7 @@ export const keyCalls = {
     route: "DELETE /keys/:id/temporary-limits",
     summary: "End the temporary limits of a key",
     description: "The key's own limits apply again, or the plan's.",
-    answer: updatedKey,
+    answer: schema.updatedKey,
     conflict: REVOKED,
 
     run: endTemporaryLimits,
@@ -156,7 +142,7 @@ export const keyCalls = {
     summary: "End a secret of a key",
     description: "The other secrets of the key go on.",
     asks: "The secret stops working at once.",
-    answer: updatedKey,
+    answer: schema.updatedKey,
     conflict: `${REVOKED} Or the secret is the key's only valid one.`,
 
     preview: previewRetirement,
@@ -169,7 +155,7 @@ export const keyCalls = {
     summary: "Revoke a key",
     description: "Permanently. Revoking a revoked key changes nothing.",
     asks: "Requests of the key are refused from now on, permanently.",
-    answer: updatedKey,
+    answer: schema.updatedKey,
 
     run: revokeKey,
   }),
@@ -180,8 +166,8 @@ export const keyCalls = {
     summary: "Disable several keys",
     description: `Requests of a disabled key are refused until the key is enabled. ${EACH_KEY}`,
     query: dryRun,
-    body: keySelection,
-    answer: changedKeys,
+    body: schema.keySelection,
+    answer: schema.changedKeys,
     example: SEVERAL,
 
     run: disableKeys,
@@ -193,8 +179,8 @@ export const keyCalls = {
     summary: "Enable several keys again",
     description: EACH_KEY,
     query: dryRun,
-    body: keySelection,
-    answer: changedKeys,
+    body: schema.keySelection,
+    answer: schema.changedKeys,
     example: SEVERAL,
 
     run: enableKeys,
@@ -207,8 +193,8 @@ export const keyCalls = {
     description: `Permanently. ${EACH_KEY}`,
     asks: "Requests of these keys are refused from now on, permanently.",
     query: dryRun,
-    body: keySelection,
-    answer: changedKeys,
+    body: schema.keySelection,
+    answer: schema.changedKeys,
     example: SEVERAL,
 
     run: revokeKeys,
@@ -220,8 +206,8 @@ export const keyCalls = {
     summary: "Give several keys a plan",
     description: `A key keeps its own limits. ${EACH_KEY}`,
     query: dryRun,
-    body: planOfKeys,
-    answer: changedKeys,
+    body: schema.planOfKeys,
+    answer: schema.changedKeys,
     example: { ...SEVERAL, plan: "pro" },
 
     run: setPlanOfKeys,

@@ -8,7 +8,6 @@ import { reachLimiter } from "../../key/reach-limiter.ts";
 import { liveWindowOf, unusedWindow } from "../../key/windows.ts";
 import { DAY_SECONDS, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { findSetBan, type SetBan } from "../bans/sql.ts";
-import { listPlans } from "../plans/sql.ts";
 import { lastDays, listHours } from "../usage/service.ts";
 import type { inspectedKey, KeyView, LiveUsage } from "./schema.ts";
 import { requireKey } from "./sql.ts";
@@ -26,13 +25,12 @@ export async function findKey(
   const before = await requireKey(db, id);
   // The limiter reports first, so that what is read after it has the refusals and the ban of now.
   const live = await readLive(env, before, "flushAndInspect");
-  const [key, hours, plans] = await Promise.all([
+  const [key, hours] = await Promise.all([
     requireKey(db, id),
     listHours(db, { ...lastDays(DAYS), key: id, customer }),
-    listPlans(db),
   ]);
   const figures = live === null ? {} : figuresAt(live, before, key);
-  return { whyRefused: [...whyRefused(hours, DAYS, key, plans)], ...key, ...figures, live };
+  return { whyRefused: [...whyRefused(hours, DAYS, key.limits)], ...key, ...figures, live };
 }
 
 /**

@@ -1,24 +1,19 @@
 /** Says why requests of a key were refused in the last days, and what helps. Pure. */
 import { MAX_REQUESTS_PER_DAY, MAX_REQUESTS_PER_MINUTE } from "../../db/values.ts";
 import { CUSTOMER_WINDOWS, windowInWords } from "../../key/windows.ts";
-import { counted, formatNumber, planName } from "../../text/format.ts";
-import type { PlanView } from "../plans/schema.ts";
+import { counted, formatNumber } from "../../text/format.ts";
 import type { HourUsageView } from "../usage/schema.ts";
 import type { KeyView } from "./schema.ts";
 
 type Hour = Pick<HourUsageView, "start" | "admitted" | "refusedMinutes">;
-type Key = Pick<KeyView, "plan" | "limits" | "requestsPerMinute" | "requestsPerDay">;
-type Plan = Pick<PlanView, "id" | "requestsPerMinute" | "requestsPerDay">;
 type Refused = { readonly at: string; readonly count: number };
 
 /** `hours` are all hours of the last days, today included. Returns a sentence for each cause of refusals. */
 export function whyRefused(
   hours: readonly Hour[],
   days: number,
-  key: Key,
-  plans: readonly Plan[],
+  { requestsPerMinute, requestsPerDay }: KeyView["limits"],
 ): readonly string[] {
-  const { requestsPerMinute, requestsPerDay } = key.limits;
   const about = (by: string, says: (refused: readonly Refused[]) => string) => {
     const refused = hours.flatMap(({ refusedMinutes }) =>
       refusedMinutes.flatMap(({ at, by: counts }) => (counts[by] ? [{ at, count: counts[by] }] : [])),
@@ -35,7 +30,7 @@ export function whyRefused(
       const helps =
         asked <= fits
           ? `${busiest}: a client that spreads its calls needs no larger limit.`
-          : `${busiest}: to spread the calls is not enough. ${remedy("requestsPerMinute", Math.ceil(asked / 60), key, plans)}`;
+          : `${busiest}: to spread the calls is not enough. ${remedy(Math.ceil(asked / 60), MAX_REQUESTS_PER_MINUTE, "minute")}`;
       return `The limit per minute, now ${formatNumber(requestsPerMinute)}, was reached ${on(refused)}: ${wereRefused(refused)}, up to ${most} in a minute. ${helps}`;
     }),
     ...about("day", (refused) => {
@@ -44,7 +39,7 @@ export function whyRefused(
       const helps =
         asked <= requestsPerDay
           ? "The limit of now is enough for that."
-          : remedy("requestsPerDay", asked, key, plans);
+          : remedy(asked, MAX_REQUESTS_PER_DAY, "day");
       return `The limit per day, now ${formatNumber(requestsPerDay)}, was used up ${on(refused)}, at ${earliest} UTC at the earliest: ${wereRefused(refused)}. The busiest of these days asked for ${formatNumber(asked)} requests, retries included. ${helps}`;
     }),
     ...Object.values(CUSTOMER_WINDOWS).flatMap((name) =>
@@ -73,26 +68,10 @@ function mostAsked(hours: readonly Hour[], by: string, chars: number): number {
   return Math.max(...asked);
 }
 
-/** A plan does not help a key that has a limit of its own. */
-function remedy(
-  name: "requestsPerMinute" | "requestsPerDay",
-  needed: number,
-  key: Key,
-  plans: readonly Plan[],
-): string {
-  const [unit, max] =
-    name === "requestsPerMinute" ? ["minute", MAX_REQUESTS_PER_MINUTE] : ["day", MAX_REQUESTS_PER_DAY];
-  const limitOf = (plan: Plan) => plan[name] ?? 0;
-  const isLarger = (plan: Plan) =>
-    limitOf(plan) >= needed &&
-    (plan.requestsPerMinute ?? 0) >= key.limits.requestsPerMinute &&
-    (plan.requestsPerDay ?? 0) >= key.limits.requestsPerDay;
-  const [plan] = plans
-    .filter((each) => key[name] === null && each.id !== key.plan && isLarger(each))
-    .sort((a, b) => limitOf(a) - limitOf(b));
-  if (plan) return `What helps: plan ${planName(plan.id)}, with ${formatNumber(limitOf(plan))} a ${unit}.`;
+function remedy(needed: number, max: number, unit: string): string {
   if (needed > max) return `What helps: several keys, as a key has at most ${formatNumber(max)} a ${unit}.`;
-  return `What helps: a limit of its own of ${formatNumber(Math.min(max, roundUp(needed)))} a ${unit}.`;
+  const limit = formatNumber(Math.min(max, roundUp(needed)));
+  return `What helps: a limit of ${limit} a ${unit}, of a larger plan or of its own.`;
 }
 
 /** Rounds up to two digits: 1,234 becomes 1,300. */

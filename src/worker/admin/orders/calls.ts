@@ -2,24 +2,10 @@
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { requireTarget } from "../change.ts";
-import { columnsOf } from "../http/csv.ts";
+import { tableOf } from "../http/csv.ts";
 import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
-import {
-  cancelledOrder,
-  cancelledPage,
-  cancelledQuery,
-  changedOrder,
-  loadFigures,
-  loadQuery,
-  orderLoad,
-  orderPage,
-  orderQuery,
-  orderShipment,
-  orderUpdate,
-  orderView,
-  shipment,
-} from "./schema.ts";
+import * as schema from "./schema.ts";
 import { listCancelled, listOrders, orderTarget } from "./sql.ts";
 
 /** 5,000 orders take 1 MB, and two with white space. */
@@ -31,11 +17,11 @@ export const orderCalls = {
     route: "GET /orders",
     summary: "List orders",
     description: "By id, with their status.",
-    query: orderQuery,
-    answer: orderPage,
+    query: schema.orderQuery,
+    answer: schema.orderPage,
 
     run: ({ env, query }) => listOrders(openDatabase(env.DB), query),
-    table: ({ orders, next }) => ({ file: "orders", columns: columnsOf(orderView), rows: orders, next }),
+    table: tableOf("orders", schema.orderView),
   }),
 
   load: call({
@@ -44,9 +30,9 @@ export const orderCalls = {
     summary: "Load orders",
     description:
       "Stores all orders of the array, or none: a 400 lists in `refused` up to 100 elements that are not valid. In an order that exists, an absent member keeps its value, and null takes the value away. A status goes back only with `allow-backwards`. A new order without a status is pending. Sending the request again changes nothing more. With `dry-run` nothing is stored. `POST /audit/:id/undo` undoes the load.",
-    query: loadQuery,
-    upload: { maxBytes: MAX_LOAD_BYTES, schema: orderLoad },
-    answer: loadFigures,
+    query: schema.loadQuery,
+    upload: { maxBytes: MAX_LOAD_BYTES, schema: schema.orderLoad },
+    answer: schema.loadFigures,
     example: [{ id: 1, petId: 10, quantity: 6, shipDate: "2026-12-04T09:00:00Z", status: "pending" }],
 
     run: loadOrders,
@@ -58,8 +44,8 @@ export const orderCalls = {
     summary: "Ship orders",
     description:
       "Pending orders, and those that are processed, become shipped. The other orders stay as they are. The ids are text, which keeps all digits. Sending the request again changes nothing more.",
-    body: orderShipment,
-    answer: shipment,
+    body: schema.orderShipment,
+    answer: schema.shipment,
     example: { ids: ["1", "2", "3"] },
 
     run: shipOrders,
@@ -70,16 +56,11 @@ export const orderCalls = {
     route: "GET /orders/cancelled",
     summary: "List cancelled orders",
     description: "The order that was cancelled last comes first.",
-    query: cancelledQuery,
-    answer: cancelledPage,
+    query: schema.cancelledQuery,
+    answer: schema.cancelledPage,
 
     run: ({ env, query }) => listCancelled(openDatabase(env.DB), query),
-    table: ({ cancelled, next }) => ({
-      file: "cancelled-orders",
-      columns: columnsOf(cancelledOrder),
-      rows: cancelled,
-      next,
-    }),
+    table: tableOf("cancelled", schema.cancelledOrder, "cancelled-orders"),
   }),
 
   show: call({
@@ -87,7 +68,7 @@ export const orderCalls = {
     route: "GET /orders/:orderId",
     summary: "Show an order",
     description: "With its status, which clients do not see.",
-    answer: orderView,
+    answer: schema.orderView,
 
     run: ({ env, id }) => requireTarget(openDatabase(env.DB), orderTarget(id)),
   }),
@@ -97,8 +78,8 @@ export const orderCalls = {
     route: "PATCH /orders/:orderId",
     summary: "Change an order",
     description: "Members that are absent stay as they are. Null removes a value.",
-    body: orderUpdate,
-    answer: changedOrder,
+    body: schema.orderUpdate,
+    answer: schema.changedOrder,
     example: { status: "shipped" },
     conflict: "The status would go backwards. `allowBackwards` allows it.",
 
@@ -111,7 +92,7 @@ export const orderCalls = {
     summary: "Delete an order",
     description: "Whatever its status. The answer is the order as it was.",
     asks: "The store loses the order. The audit log keeps it.",
-    answer: changedOrder,
+    answer: schema.changedOrder,
 
     removes: true,
     run: deleteOrder,

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
 import { requireTarget } from "../change.ts";
-import { columnsOf } from "../http/csv.ts";
+import { tableOf } from "../http/csv.ts";
 import { format } from "../http/schemas.ts";
 import { previewPlan, updatePlan } from "./change.ts";
 import { planList, planUpdate, planView, updatedPlan } from "./schema.ts";
@@ -18,7 +18,7 @@ export const planCalls = {
     query: v.strictObject({ format }),
     answer: planList,
     run: async ({ env }) => ({ plans: await listPlans(openDatabase(env.DB)) }),
-    table: ({ plans }) => ({ file: "plans", columns: columnsOf(planView), rows: plans }),
+    table: tableOf("plans", planView),
   }),
 
   show: call({

@@ -1,13 +1,11 @@
 /** D1: the plans and their limits. */
-import { eq, getTableColumns, sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { plans } from "../../db/schema.ts";
 import { midnightAfter } from "../../text/time.ts";
 import type { Kind, Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
-import type { PlanView } from "./schema.ts";
-
-type PlanLimits = Pick<PlanView, "requestsPerMinute" | "requestsPerDay">;
+import type { LimitName, PlanView } from "./schema.ts";
 
 const SELECT = sql`
   select id, requests_per_minute as requestsPerMinute, requests_per_day as requestsPerDay, alert_percents as alertPercents, key_count as keys, version,
@@ -36,29 +34,11 @@ export function planTarget(id: string): Target<PlanRow, PlanView> {
   return { kind: PLANS, id, select: sql`${SELECT} where id = ${id}`, view: toPlanView };
 }
 
-export async function findPlanLimits(db: Database, id: string): Promise<PlanLimits | undefined> {
-  return db
-    .select({ requestsPerMinute: plans.requestsPerMinute, requestsPerDay: plans.requestsPerDay })
-    .from(plans)
-    .where(eq(plans.id, id))
-    .get();
-}
-
 /** Counts the keys of the plan, and those of them that have no limits of their own. */
-export async function findRelyingKeys(
-  db: Database,
-  id: string,
-): Promise<{ readonly [K in keyof PlanLimits | "keys"]: number }> {
-  const row = await db
-    .select({
-      keys: plans.keyCount,
-      requestsPerMinute: plans.keysWithoutMinuteLimit,
-      requestsPerDay: plans.keysWithoutDayLimit,
-    })
-    .from(plans)
-    .where(eq(plans.id, id))
-    .get();
-  return row ?? { keys: 0, requestsPerMinute: 0, requestsPerDay: 0 };
+export function findRelyingKeys(db: Database, id: string) {
+  return db.get<Readonly<Record<LimitName | "keys", number>>>(sql`
+    select key_count as keys, keys_without_minute_limit as requestsPerMinute, keys_without_day_limit as requestsPerDay
+    from plans where id = ${id}`);
 }
 
 /** Counts the keys with the plan's daily limit that have used this much of the present day. */
@@ -68,10 +48,10 @@ export async function countKeysOver(
   requestsPerDay: number,
   nowSeconds: number,
 ): Promise<number> {
-  const [row] = await db.all<{ count: number }>(sql`
+  const { count } = await db.get<{ count: number }>(sql`
     select count(*) as count from api_keys k
     where k.plan = ${id} and k.status <> 'revoked' and k.requests_per_day is null
       and (k.temporary_requests_per_day is null or k.temporary_until <= ${nowSeconds})
       and ${admittedOn(midnightAfter(nowSeconds, 0))} >= ${requestsPerDay}`);
-  return row?.count ?? 0;
+  return count;
 }

@@ -37,25 +37,7 @@ import {
   type TimeUsage,
   type usageQuery,
 } from "./schema.ts";
-import {
-  countDaysNear,
-  type DayRow,
-  type Figures,
-  findDaysOfKeys,
-  findFirstDay,
-  GROUPS,
-  type GroupRow,
-  type HourRow,
-  isMoreThan,
-  type KeyFilter,
-  listBuckets,
-  listGroups,
-  listHoursOfKeys,
-  listNearest,
-  type UsageFilter,
-  type UsageGroups,
-  type UsageRange,
-} from "./sql.ts";
+import * as d1 from "./sql.ts";
 
 type RangeQuery = { readonly from?: number | undefined; readonly to?: number | undefined };
 type UsageQuery = v.InferOutput<typeof usageQuery>;
@@ -81,7 +63,11 @@ export async function withReports<T>(
   env: Bindings,
   query: Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan">,
   unit: UsagePeriod,
-  find: (db: Database, filter: UsageFilter, about: Awaited<ReturnType<typeof describeRange>>) => Promise<T>,
+  find: (
+    db: Database,
+    filter: d1.UsageFilter,
+    about: Awaited<ReturnType<typeof describeRange>>,
+  ) => Promise<T>,
 ): Promise<T> {
   const db = openDatabase(env.DB);
   const { key, plan, customer } = await withCustomerId(db, query);
@@ -94,7 +80,7 @@ export async function withReports<T>(
 export async function findUsage(env: Bindings, query: UsageQuery) {
   const { by, limit } = query;
   if (by !== "hour" && by !== "day") {
-    const { rows, ...answer } = await findUsageOf(env, GROUPS[by], by, { ...query, ...orderOf(query) });
+    const { rows, ...answer } = await findUsageOf(env, d1.GROUPS[by], by, { ...query, ...orderOf(query) });
     if (by === "key") return { ...answer, by, rows: rows.map(toKeyUsageView) };
     const ofPlans = rows.map((row) => ({ plan: row.id, keyCount: row.keyCount, ...figuresOf(row) }));
     return { ...answer, by, rows: ofPlans };
@@ -117,7 +103,7 @@ type GroupQuery = Pick<UsageQuery, "from" | "to" | "key" | "customer" | "plan" |
 };
 
 /** Sums the days of keys by group. */
-export function findUsageOf(env: Bindings, groups: UsageGroups, by: Group, query: GroupQuery) {
+export function findUsageOf(env: Bindings, groups: d1.UsageGroups, by: Group, query: GroupQuery) {
   return withReports(env, query, "day", async (db, filter, about) => ({
     ...about,
     ...(await listUsageOf(db, groups, by, filter, query)),
@@ -126,9 +112,9 @@ export function findUsageOf(env: Bindings, groups: UsageGroups, by: Group, query
 
 export async function listUsageOf(
   db: Database,
-  groups: UsageGroups,
+  groups: d1.UsageGroups,
   by: Group,
-  filter: UsageFilter,
+  filter: d1.UsageFilter,
   { sort, direction, limit, after }: Pick<GroupQuery, "sort" | "direction" | "limit" | "after">,
 ) {
   if (!SORTS[by].includes(sort)) {
@@ -137,7 +123,7 @@ export async function listUsageOf(
   const order = `usage by ${by} ${sort} ${direction}`;
   const page = { sort, direction, after: fromCursor(order, after), limit };
   await refuseTooMuch(db, filter, "sums");
-  const { rows, total } = await listGroups(db, groups, filter, page, daysBegun(filter));
+  const { rows, total } = await d1.listGroups(db, groups, filter, page, daysBegun(filter));
   const { shown, last } = pageOf(rows, limit);
   return { rows: shown, total, next: toCursor(order, last) };
 }
@@ -156,19 +142,19 @@ function refuseOrder({ by, sort, direction }: UsageQuery): void {
 /** Lists every hour or day of the range, the oldest first. */
 export async function listUsageOverTime(
   db: Database,
-  filter: UsageFilter,
+  filter: d1.UsageFilter,
   by: UsagePeriod,
 ): Promise<readonly TimeUsage[]> {
   if (by === "hour") await refuseTooMuch(db, filter, "days");
-  const buckets = await listBuckets(db, filter, by);
+  const buckets = await d1.listBuckets(db, filter, by);
   const found = new Map(buckets.map((each) => [each.start, each]));
   return startsOf(filter, by).map((start) => toTimeUsage(start, by, found.get(start)));
 }
 
 /** D1 answers one query at a time, and clients wait meanwhile. A day by hour is 24 figures. */
-async function refuseTooMuch(db: Database, filter: UsageFilter, of: "days" | "sums"): Promise<void> {
+async function refuseTooMuch(db: Database, filter: d1.UsageFilter, of: "days" | "sums"): Promise<void> {
   const max = of === "days" ? Math.floor(MAX_ROWS_READ / 24) : MAX_ROWS_READ;
-  if (filter.key !== undefined || !(await isMoreThan(db, max, filter, of))) return;
+  if (filter.key !== undefined || !(await d1.isMoreThan(db, max, filter, of))) return;
   throw invalidMembers({
     member: "from",
     reason:
@@ -178,14 +164,14 @@ async function refuseTooMuch(db: Database, filter: UsageFilter, of: "days" | "su
   });
 }
 
-export function toKeyUsageView(row: GroupRow): KeyUsageView {
+export function toKeyUsageView(row: d1.GroupRow): KeyUsageView {
   const { id: keyId, keyName, customer, status, plan, percent, daysNear, peakPercent } = row;
   const limits = { requestsPerMinute: row.perMinute, requestsPerDay: row.perDay };
   const closeness = { percent, daysNear, peakPercent };
   return { keyId, keyName, customer, status, plan, limits, ...closeness, ...figuresOf(row) };
 }
 
-export function toUsageOfKeys({ keyCount, daysNear, peakPercent, ...row }: GroupRow) {
+export function toUsageOfKeys({ keyCount, daysNear, peakPercent, ...row }: d1.GroupRow) {
   return { keyCount, daysNear, peakPercent, ...figuresOf(row) };
 }
 
@@ -193,15 +179,18 @@ export function toUsageOfKeys({ keyCount, daysNear, peakPercent, ...row }: Group
 export async function findNear(env: Bindings, limit: number): Promise<v.InferOutput<typeof nearAnswer>> {
   const db = openDatabase(env.DB);
   const [day, range] = [lastDays(1), lastDays(ADVICE_DAYS)];
-  const [nearest, counts] = await Promise.all([listNearest(db, day, limit + 1), countDaysNear(db, range)]);
+  const [nearest, counts] = await Promise.all([
+    d1.listNearest(db, day, limit + 1),
+    d1.countDaysNear(db, range),
+  ]);
   const mostDays = [...counts]
     .filter(([, count]) => 2 * count > ADVICE_DAYS)
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, limit)
     .map(([id]) => id);
-  const list = async (filter: UsageFilter & { readonly keys: readonly string[] }, sort: UsageSort) =>
+  const list = async (filter: d1.UsageFilter & { readonly keys: readonly string[] }, sort: UsageSort) =>
     (
-      await listGroups(db, GROUPS.key, filter, { sort, direction: "desc", limit }, daysBegun(filter))
+      await d1.listGroups(db, d1.GROUPS.key, filter, { sort, direction: "desc", limit }, daysBegun(filter))
     ).rows.map(toKeyUsageView);
   const [keys, often, daysOf] = await Promise.all([
     list({ ...day, keys: nearest.slice(0, limit) }, "percent"),
@@ -241,26 +230,26 @@ export async function findUsageOfKey(
 export async function listDaysOfKeys(
   db: Database,
   ids: readonly string[],
-  range: UsageRange,
+  range: d1.UsageRange,
 ): Promise<(id: string) => DayUsage[]> {
-  const ofKeys = Map.groupBy(await findDaysOfKeys(db, ids, range), ({ keyId }) => keyId);
+  const ofKeys = Map.groupBy(await d1.findDaysOfKeys(db, ids, range), ({ keyId }) => keyId);
   return (id) => {
     const found = new Map(ofKeys.get(id)?.map((row) => [row.day, row]));
     return startsOf(range, "day").map((start) => toDayUsage(start, found.get(start)));
   };
 }
 
-function toDayUsage(start: number, row: DayRow | undefined): DayUsage {
+function toDayUsage(start: number, row: d1.DayRow | undefined): DayUsage {
   return { ...toTimeUsage(start, "day", row), limitPerDay: row?.limitPerDay ?? null };
 }
 
 /** Lists every hour of a key in the range, the oldest first. */
-export async function listHours(db: Database, filter: KeyFilter): Promise<HourUsageView[]> {
-  const hours = new Map((await listHoursOfKeys(db, filter)).map((each) => [each.start, each]));
+export async function listHours(db: Database, filter: d1.KeyFilter): Promise<HourUsageView[]> {
+  const hours = new Map((await d1.listHoursOfKeys(db, filter)).map((each) => [each.start, each]));
   return startsOf(filter, "hour").map((start) => toHourUsage(start, hours.get(start)));
 }
 
-export function toHourUsage(start: number, row: HourRow | undefined): HourUsageView {
+export function toHourUsage(start: number, row: d1.HourRow | undefined): HourUsageView {
   const refusedMinutes = readMinutes(row?.refusedMinutes ?? null).map(({ minute, by }) => ({
     at: rfc3339(start + minute * 60),
     by,
@@ -274,14 +263,14 @@ export async function reportNow(env: Bindings, key: AskedKey): Promise<boolean> 
   return reportOf(env, key);
 }
 
-async function describeRange(env: Bindings, range: UsageRange, asked?: Reported) {
+async function describeRange(env: Bindings, range: d1.UsageRange, asked?: Reported) {
   const reported =
     asked?.unreachable.length === 0
       ? asked
       : { ...(await lastReports(env)), ...(asked && { unreachable: asked.unreachable }) };
   const days = settingsOf(env).retentionDays.usage;
   const kept = days === null ? 0 : midnightAfter(nowSeconds() - days * DAY_SECONDS - 1, 1);
-  const first = await findFirstDay(openDatabase(env.DB));
+  const first = await d1.findFirstDay(openDatabase(env.DB));
   return {
     from: rfc3339(range.fromSeconds),
     to: rfc3339(range.toSeconds),
@@ -292,7 +281,7 @@ async function describeRange(env: Bindings, range: UsageRange, asked?: Reported)
 }
 
 /** Rounds the range out to whole hours or days, but not beyond this hour. The default is today. */
-function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): UsageRange {
+function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): d1.UsageRange {
   const now = nowSeconds();
   const fromSeconds = startOf(from ?? now, from === undefined ? DAY_SECONDS : SECONDS[by]);
   const end = endOfHour(now);
@@ -309,7 +298,7 @@ function rangeOf(env: Bindings, { from, to }: RangeQuery, by: UsagePeriod): Usag
 }
 
 /** Returns the range of the last days, today included. */
-export function lastDays(count: number): UsageRange {
+export function lastDays(count: number): d1.UsageRange {
   const now = nowSeconds();
   return {
     fromSeconds: startOf(now, DAY_SECONDS) - (count - 1) * DAY_SECONDS,
@@ -318,18 +307,18 @@ export function lastDays(count: number): UsageRange {
 }
 
 /** Returns the range of the last hours, the present hour included. */
-export function lastHours(count: number): UsageRange {
+export function lastHours(count: number): d1.UsageRange {
   const toSeconds = endOfHour(nowSeconds());
   return { fromSeconds: toSeconds - count * HOUR_SECONDS, toSeconds };
 }
 
 /** Returns the time until which all requests of the range are counted. Its start says that none are for certain. */
-export function countedUntil({ fromSeconds, toSeconds }: UsageRange, { atMs }: Reported): string {
+export function countedUntil({ fromSeconds, toSeconds }: d1.UsageRange, { atMs }: Reported): string {
   return rfc3339(Math.max(fromSeconds, Math.min(toSeconds, toUnixSeconds(atMs))));
 }
 
 /** Counts the days of the range that have begun. A key has its daily limit from midnight on. */
-function daysBegun({ fromSeconds, toSeconds }: UsageRange): number {
+function daysBegun({ fromSeconds, toSeconds }: d1.UsageRange): number {
   const lastSecond = Math.min(toSeconds - 1, nowSeconds());
   return Math.max(
     1,
@@ -337,7 +326,7 @@ function daysBegun({ fromSeconds, toSeconds }: UsageRange): number {
   );
 }
 
-function startsOf({ fromSeconds, toSeconds }: UsageRange, by: UsagePeriod): number[] {
+function startsOf({ fromSeconds, toSeconds }: d1.UsageRange, by: UsagePeriod): number[] {
   const first = startOf(fromSeconds, SECONDS[by]);
   const count = Math.ceil((toSeconds - first) / SECONDS[by]);
   return Array.from({ length: count }, (_, i) => first + i * SECONDS[by]);
@@ -351,18 +340,18 @@ function endOfHour(atSeconds: number): number {
   return startOf(atSeconds, HOUR_SECONDS) + HOUR_SECONDS;
 }
 
-function toTimeUsage(start: number, by: UsagePeriod, row: Figures | undefined): TimeUsage {
+function toTimeUsage(start: number, by: UsagePeriod, row: d1.Figures | undefined): TimeUsage {
   return { start: by === "day" ? dayName(start) : rfc3339(start), ...figuresOf(row ?? NO_USAGE) };
 }
 
-const NO_USAGE: Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
+const NO_USAGE: d1.Figures = { admitted: 0, refused: 0, refusedWhileBanned: 0 };
 
-function figuresOf({ admitted, refused, refusedWhileBanned }: Figures): Figures {
+function figuresOf({ admitted, refused, refusedWhileBanned }: d1.Figures): d1.Figures {
   return { admitted, refused, refusedWhileBanned };
 }
 
-export function sumOf(parts: readonly Figures[]): Figures {
-  const add = (name: keyof Figures) => parts.reduce((sum, part) => sum + part[name], 0);
+export function sumOf(parts: readonly d1.Figures[]): d1.Figures {
+  const add = (name: keyof d1.Figures) => parts.reduce((sum, part) => sum + part[name], 0);
   return {
     admitted: add("admitted"),
     refused: add("refused"),

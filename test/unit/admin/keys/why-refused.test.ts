@@ -2,27 +2,7 @@
 import { describe, it } from "vitest";
 import { whyRefused } from "../../../../src/worker/admin/keys/why-refused.ts";
 
-const PLANS = [
-  { id: "free" as const, requestsPerMinute: 60, requestsPerDay: 1_000 },
-  { id: "pro" as const, requestsPerMinute: 300, requestsPerDay: 10_000 },
-  { id: "business" as const, requestsPerMinute: 1_000, requestsPerDay: 100_000 },
-  { id: "enterprise" as const, requestsPerMinute: null, requestsPerDay: null },
-];
-
-const keyOf = (
-  plan: "free" | "business",
-  own: { requestsPerMinute?: number; requestsPerDay?: number } = {},
-) => {
-  const [ofPlan] = PLANS.filter(({ id }) => id === plan);
-  const { requestsPerMinute = null, requestsPerDay = null } = own;
-  return {
-    ...{ plan, requestsPerMinute, requestsPerDay },
-    limits: {
-      requestsPerMinute: requestsPerMinute ?? ofPlan?.requestsPerMinute ?? 0,
-      requestsPerDay: requestsPerDay ?? ofPlan?.requestsPerDay ?? 0,
-    },
-  };
-};
+const FREE = { requestsPerMinute: 60, requestsPerDay: 1_000 };
 
 /** `hourOf("21T15", 80, { 42: { minute: 12 } })` */
 const hourOf = (hour: string, admitted: number, minutes: Record<number, Record<string, number>> = {}) => ({
@@ -34,7 +14,7 @@ const hourOf = (hour: string, admitted: number, minutes: Record<number, Record<s
   })),
 });
 
-const why = (hours: ReturnType<typeof hourOf>[], key = keyOf("free")) => whyRefused(hours, 7, key, PLANS);
+const why = (hours: ReturnType<typeof hourOf>[], limits = FREE) => whyRefused(hours, 7, limits);
 const DAYS = ["15", "16", "17", "18", "19", "20"];
 
 describe("the sentence of a limit", () => {
@@ -58,10 +38,10 @@ describe("the sentence of a limit", () => {
       expect(says).toContain(part);
   });
 
-  it("of minutes that are full all hour names the least plan that is large enough", ({ expect }) => {
+  it("of minutes that are full all hour names the limit that is large enough", ({ expect }) => {
     const minutes = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [i, { minute: 30 }]));
     expect(why([hourOf("20T09", 3_600, minutes), hourOf("20T10", 5)])).toEqual([
-      expect.stringMatching(/1 of the last 7 days.*5,400.*plan Pro, with 300 a minute/),
+      expect.stringMatching(/1 of the last 7 days.*5,400.*a limit of 90 a minute/),
     ]);
   });
 
@@ -74,10 +54,10 @@ describe("the sentence of a limit", () => {
     ];
     expect(why(hours)).toEqual([
       expect.stringMatching(
-        /per day, now 1,000,.*2 of the last 7 days, at 14:20 UTC.*370 requests.*1,340.*plan Pro/,
+        /per day, now 1,000,.*2 of the last 7 days, at 14:20 UTC.*370 requests.*1,340.*a limit of 1,400 a day/,
       ),
     ]);
-    expect(why(hours, keyOf("free", { requestsPerDay: 2_000 }))).toEqual([
+    expect(why(hours, { ...FREE, requestsPerDay: 2_000 })).toEqual([
       expect.stringMatching(/limit of now is enough/),
     ]);
   });
@@ -95,26 +75,8 @@ describe("the sentence of a limit", () => {
   });
 });
 
-describe("what helps", () => {
-  const full = [hourOf("20T09", 59_000, { 1: { minute: 8_000 } })];
-  const dayOf = (admitted: number) => [hourOf("20T09", admitted, { 1: { day: 5_000 } })];
-
-  it("is no larger plan for a key of the largest, nor for a key with a limit of its own", ({ expect }) => {
-    expect(why(full, keyOf("business"))[0]).toMatch(/What helps: a limit of its own of 1,200 a minute/);
-    expect(why(full, keyOf("free", { requestsPerMinute: 500 }))[0]).toMatch(
-      /a limit of its own of 1,200 a minute/,
-    );
-    expect(why(dayOf(100_000), keyOf("business"))[0]).toMatch(/a limit of its own of 110,000 a day/);
-  });
-
-  it("is no plan that lowers the other limit", ({ expect }) => {
-    const key = keyOf("free", { requestsPerMinute: 500 });
-    expect(why(dayOf(1_000), key)[0]).toContain("plan Business, with 100,000 a day");
-  });
-
-  it("is several keys beyond what a key can have", ({ expect }) => {
-    expect(why([hourOf("20T09", 1_700_000, { 1: { minute: 200_000 } })], keyOf("business"))[0]).toMatch(
-      /several keys.*30,000 a minute/,
-    );
-  });
+it("several keys help beyond what a key can have", ({ expect }) => {
+  expect(why([hourOf("20T09", 1_700_000, { 1: { minute: 200_000 } })])[0]).toMatch(
+    /several keys.*30,000 a minute/,
+  );
 });

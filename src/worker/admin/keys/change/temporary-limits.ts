@@ -5,9 +5,9 @@ import { openDatabase } from "../../../db/database.ts";
 import { invalidMembers } from "../../../platform/errors.ts";
 import { formatNumber, formatTime } from "../../../text/format.ts";
 import { midnightAfter, rfc3339 } from "../../../text/time.ts";
-import { type ChangeInput, type ChangeOfRows, make, updateRows } from "../../change.ts";
+import { type ChangeInput, type ChangeOfRows, make, requireTarget, updateRows } from "../../change.ts";
 import { LIMITS, type LimitName, limitChange } from "../../plans/schema.ts";
-import { findPlanLimits } from "../../plans/sql.ts";
+import { planTarget } from "../../plans/sql.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { keyRefusal } from "../../refusal-sql.ts";
 import { readLive } from "../find.ts";
@@ -53,8 +53,8 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
 export async function previewTemporaryLimits(input: ChangeInput<TemporaryLimits>): Promise<string[]> {
   const { env, author, body } = input;
   const key = await limitTemporarily({ ...input, isDryRun: true });
-  const plan = await findPlanLimits(openDatabase(env.DB), key.plan);
-  const permanent = (name: LimitName) => key[name] ?? plan?.[name] ?? 0;
+  const plan = await requireTarget(openDatabase(env.DB), planTarget(key.plan));
+  const permanent = (name: LimitName) => key[name] ?? plan[name] ?? 0;
   const live = await readLive(env, key, "inspect");
   const perDay = body.requestsPerDay ?? permanent("requestsPerDay");
   const isUsedUp = live !== null && live.day.used >= perDay;
