@@ -25,11 +25,11 @@ try {
   const { page: docs } = await browser.open(new URL("/docs", service.url).href, "desk");
   await docs.getByRole("heading", { level: 1 }).waitFor();
   await take(docs, "docs");
-  const { page } = await signInTo(browser, service, "/console?range=30d", { operator: "mona" });
+  const { page } = await signInTo(browser, service, "/console", { operator: "mona" });
   await take(page, "overview");
   await page.goto(new URL("/console/keys", service.url).href);
   await take(page, "keys");
-  const bannedKey = `/console/keys/${banned.id}?range=30d`;
+  const bannedKey = `/console/keys/${banned.id}`;
   await page.goto(new URL(bannedKey, service.url).href);
   await take(page, "banned-key");
   const phone = await signInTo(browser, service, bannedKey, { operator: "mona", screen: "phone" });

@@ -82,7 +82,7 @@ async function makeWide(): Promise<Record<string, string>> {
   await service.call((await newKey("cancels")).key, `${LIST}/2`, { method: "DELETE" });
   const { keys } = (await service.admin("GET", "/keys?limit=100")).body;
   for (const { id, name } of keys as { id: string; name: string }[])
-    if (name.startsWith("hammer")) states[`key ${name}`] = `/console/keys/${id}?range=30d`;
+    if (name.startsWith("hammer")) states[`key ${name}`] = `/console/keys/${id}`;
   return {
     key: key.path,
     "a form of a key": `${key.path}/limit`,
@@ -93,7 +93,7 @@ async function makeWide(): Promise<Record<string, string>> {
 
 const OF_CUSTOMER = `/console/customers/${encodeURIComponent(LONG_NAME)}`;
 const PAGES: Readonly<Record<string, string>> = {
-  overview: "/console?range=30d",
+  overview: "/console",
   keys: "/console/keys?sort=used&direction=desc",
   "new key": "/console/keys/new",
   customers: "/console/customers",

@@ -1,5 +1,5 @@
 /** What scripts add to the pages: copy buttons, counted ticks, times, a key that leads to the field that finds. */
-import { counted, formatRelative } from "../../worker/text/format.ts";
+import { counted, relativeTo } from "../../worker/text/format.ts";
 
 /** Over plain HTTP, browsers have no clipboard for scripts. */
 function addCopyButtons(): void {
@@ -30,35 +30,35 @@ function askFirst(event: BeforeUnloadEvent): void {
 function keepTimes(): void {
   setInterval(() => {
     for (const time of document.querySelectorAll<HTMLTimeElement>("time[data-relative]")) {
-      time.textContent = formatRelative(time.dateTime, Date.now());
+      time.textContent = relativeTo(Date.now(), time.dateTime, time.dataset.relative ?? "");
     }
   }, 1_000);
 }
 
-const ASK_AGAIN_MS = 10_000;
-
-/** A part that is seen asks again every 10 s, and when a time in it has come, such as the end of a ban. */
+/** A part that is seen asks again every so often, and when a time in it has come, such as the end of a ban. */
 function keepLive(part: HTMLElement): void {
   let askedMs = Date.now();
   const isOver = ({ dateTime }: HTMLTimeElement) =>
     Date.parse(dateTime) > askedMs && Date.parse(dateTime) <= Date.now();
   const ask = async () => {
     askedMs = Date.now();
-    const response = await fetch(part.dataset.live ?? "").catch(() => undefined);
-    // Where the service does not answer, the part says of when it is.
+    const address = new URL(location.href);
+    address.searchParams.set("live", "yes"); // keeps no session alive
+    const response = await fetch(address).catch(() => undefined);
+    // Where the service does not answer, or the session has ended, the part says of when it is.
     if (response?.ok) replaceChanged(part, await response.text());
   };
   setInterval(() => {
     const times = [...part.querySelectorAll<HTMLTimeElement>("time[data-relative]")];
-    const isDue = Date.now() - askedMs >= ASK_AGAIN_MS || times.some(isOver);
+    const isDue = Date.now() - askedMs >= 1_000 * Number(part.dataset.live) || times.some(isOver);
     if (isDue && !document.hidden && !part.contains(document.activeElement)) void ask();
   }, 1_000);
 }
 
 /** What is as it was stays, so that a screen reader says only what is new. Times that count down are no news. */
 function replaceChanged(part: HTMLElement, html: string): void {
-  const fresh = new DOMParser().parseFromString(html, "text/html").body;
-  if (fresh.querySelector("main")) return; // the session has ended: this is the page for signing in
+  const fresh = new DOMParser().parseFromString(html, "text/html").querySelector("[data-live]");
+  if (!fresh) return;
   addLocalTimes(fresh);
   const newsOf = (element: Element) =>
     element.outerHTML.replace(/(<time[^>]*data-relative[^>]*>)[^<]*/g, "$1");

@@ -8,8 +8,8 @@ import type { AppEnv } from "../context.ts";
 import { ApiError } from "../platform/errors.ts";
 import { MAX_UPLOAD_BYTES } from "../platform/memory.ts";
 import { keepPrivate, limitForms } from "./kit/headers.ts";
-import { alertPages } from "./pages/alerts/page.tsx";
-import { auditPages } from "./pages/audit/page.tsx";
+import { alertPages } from "./pages/alerts.tsx";
+import { auditPages } from "./pages/audit.tsx";
 import { customerPages } from "./pages/customers/customer-page.tsx";
 import { linkPages } from "./pages/customers/links-page.tsx";
 import { customerListPages } from "./pages/customers/list-page.tsx";
@@ -21,9 +21,9 @@ import { orderListPages } from "./pages/orders/list-page.tsx";
 import { LOAD_PATH, loadPages } from "./pages/orders/load-page.tsx";
 import { orderPages } from "./pages/orders/order-page.tsx";
 import { overviewPage } from "./pages/overview.tsx";
-import { planPages } from "./pages/plans/page.tsx";
+import { planPages } from "./pages/plans.tsx";
 import { sessionPages } from "./pages/sessions.tsx";
-import { usagePages } from "./pages/usage/page.tsx";
+import { usagePages } from "./pages/usage.tsx";
 import { requireOperator, signIn, signOut } from "./session.tsx";
 
 const limitFiles = bodyLimit({

@@ -29,8 +29,8 @@ import {
   ShownOnce,
   Submit,
   Time,
+  WindowGauges,
 } from "../console/kit/ui.tsx";
-import { WindowGauges } from "../console/kit/windows.tsx";
 import { isKeyId, isUsable } from "../key/key.ts";
 import { invalidRequest, notFound } from "../platform/errors.ts";
 import { settingsOf } from "../platform/settings.ts";
@@ -106,8 +106,7 @@ export async function showKeys(c: ConsoleContext) {
           because a limit was used up, and {formatNumber(days.total.refusedWhileBanned)} during bans.
         </p>
         <p class="hint">
-          <AsOf c={c} of={{ ...days, unreachable: [] }} />{" "}
-          <a href="/owner/report">The report of last month</a>
+          <AsOf of={{ ...days, unreachable: [] }} /> <a href="/owner/report">The report of last month</a>
         </p>
       </section>
       <section>
@@ -161,7 +160,7 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
             </>,
           ],
           ["Secrets", <ValidSecrets of={key.secrets} />],
-          ...(key.mayCancel ? [] : [["Orders", "may be listed, not cancelled"] as const]),
+          ["Orders", !key.mayCancel && "may be listed, not cancelled"],
           ["The key ends", key.expiresAt === null ? "never" : <Time iso={key.expiresAt} />],
         ]}
       />

@@ -60,6 +60,11 @@ export function formatRelative(iso: string, nowMs: number): string {
   return seconds > 0 ? `in ${duration}` : `${duration} ago`;
 }
 
+/** As `formatRelative`, or `then` once the time has come. */
+export function relativeTo(nowMs: number, iso: string, then: string): string {
+  return then !== "" && Date.parse(iso) <= nowMs ? then : formatRelative(iso, nowMs);
+}
+
 /** The name of the plan with this id: `Pro`. Sentences and pages name plans, calls and options have ids. */
 export function planName(id: string): string {
   return capital(id);

@@ -157,3 +157,20 @@ describe("the pages of lists", () => {
     expect(log.lines()).toContainEqual(expect.objectContaining({ event: "csv_failed" }));
   });
 });
+
+describe("a filter that is wrong", () => {
+  it("keeps the others, and is marked at its field", async ({ expect }) => {
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    for (const path of [
+      "usage?from=soon&plan=pro",
+      "keys?unusedSince=soon&plan=pro",
+      "customers?from=soon&plan=pro",
+    ]) {
+      const wrong = await get(`/console/${path}`);
+      expect(wrong.status, path).toBe(400);
+      expect(await wrong.text(), path).toMatch(
+        /<option value="pro" selected="">.*value="soon"[^>]* aria-invalid="true"|value="soon"[^>]* aria-invalid="true".*<option value="pro" selected="">/s,
+      );
+    }
+  });
+});

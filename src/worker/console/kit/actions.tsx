@@ -50,7 +50,7 @@ export function titleOf<Shown>(shown: Shown, { title }: Pick<Action<Shown>, "tit
   return typeof title === "string" ? title : title(shown);
 }
 
-type ActionContext = Context<AppEnv, "/:id/:action?">;
+export type ActionContext = Context<AppEnv, "/:id/:action?">;
 
 /**
  * Adds the page of an object at `/:id`. A GET of `/:id/name` shows it with the form of an action, and a POST shows

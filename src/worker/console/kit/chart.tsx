@@ -3,38 +3,10 @@ import type { PropsWithChildren } from "hono/jsx";
 import type { DayUsage, KeyUsageView, TimeUsage } from "../../admin/usage/schema.ts";
 import { formatDay, formatNumber, formatPercent } from "../../text/format.ts";
 import { Bars, type DrawnRow, isUsed, type Series, timeOf } from "./bars.tsx";
-import { addressOf } from "./forms.ts";
-import { OF_THE_DAY, Presets } from "./list.tsx";
-import type { ConsoleContext } from "./page.tsx";
-import { type Column, countColumn, NONE, Table, Term, Time } from "./ui.tsx";
-
-const RANGES = {
-  "24h": { name: "24 hours", by: "hour", from: "23h" },
-  "7d": { name: "7 days", by: "day", from: "6d" },
-  "30d": { name: "30 days", by: "day", from: "29d" },
-} as const;
-
-/** Reads the range of a chart from the address of its page. */
-export function rangeIn(c: ConsoleContext, byDefault: keyof typeof RANGES) {
-  const [, shown] = Object.entries(RANGES).find(([id]) => id === c.req.query("range")) ?? [];
-  return shown ?? RANGES[byDefault];
-}
-
-export function RangeLinks({
-  c,
-  shown,
-}: {
-  readonly c: ConsoleContext;
-  readonly shown: { readonly name: string };
-}) {
-  const links = Object.entries(RANGES).map(
-    ([range, { name }]) => [name, addressOf(c.req.path, { range }), name === shown.name] as const,
-  );
-  return <Presets links={links} />;
-}
+import { OF_THE_DAY } from "./list.tsx";
+import { type Column, countColumn, NONE, Table, Time } from "./ui.tsx";
 
 type AsOfProps = {
-  readonly c: ConsoleContext;
   readonly of: {
     readonly from?: string;
     readonly completeFrom?: string;
@@ -44,13 +16,12 @@ type AsOfProps = {
 };
 
 /** Says from when and until when all requests are counted, and whose counters could not say so. */
-export function AsOf({ c, of: { from, completeFrom = from, asOf, unreachable = [] } }: AsOfProps) {
+export function AsOf({ of: { from, completeFrom = from, asOf, unreachable = [] } }: AsOfProps) {
   return (
     <>
       {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} could not report. `}
       {completeFrom !== undefined && completeFrom !== from && `Usage begins on ${formatDay(completeFrom)}. `}
-      <Term name="counted">Counted until</Term> <Time iso={asOf} />.{" "}
-      <a href={addressOf(c.req.path, c.req.query())}>Refresh</a>
+      Counted until <Time iso={asOf} />, and most of what came later.
     </>
   );
 }

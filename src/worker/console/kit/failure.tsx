@@ -47,7 +47,12 @@ export async function answerForm<C extends ConsoleContext>(
 }
 
 /** Throws an error that is no answer to the typed texts. */
-function failureOf(thrown: unknown, action: string, typed: FormTexts, ticked: readonly string[]): Failure {
+export function failureOf(
+  thrown: unknown,
+  action: string,
+  typed: FormTexts,
+  ticked: readonly string[],
+): Failure {
   if (!(thrown instanceof ApiError)) throw thrown;
   const status = ERROR_STATUS[thrown.code];
   if (status !== 400 && status !== 409 && status !== 412) throw thrown;

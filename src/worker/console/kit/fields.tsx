@@ -1,7 +1,6 @@
 /** The fields of a form, made from the schema that checks what they send. */
 import type { Child } from "hono/jsx";
 import type { ObjectSchema } from "../../text/check-schema.ts";
-import { formatDuration, formatNumber } from "../../text/format.ts";
 import { memberText } from "../../text/says.ts";
 import type { Failure } from "./failure.tsx";
 import { labelOf } from "./labels.ts";
@@ -93,13 +92,6 @@ export function Fields<Name extends string>({
   return <>{rows}</>;
 }
 
-function boundsOf(kind: string, min: number | undefined, max: number | undefined): string | undefined {
-  if (min === undefined || max === undefined) return undefined;
-  return kind === "duration"
-    ? `At most ${formatDuration(max)}.`
-    : `${formatNumber(min)} to ${formatNumber(max)}.`;
-}
-
 type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
   readonly name: string;
   readonly texts: FormTexts;
@@ -112,9 +104,7 @@ function OneField({ schema, name, texts, own, problem, form, isFilter = false }:
   const label = kind === "time" || kind === "date" ? `${labelOf(name)} (UTC)` : labelOf(name);
   if (kind === "switch" || (kind === "boolean" && !isNullable && !own.choices))
     return <Check name={name} label={label} />;
-  const bounds = isFilter || own.choices ? undefined : boundsOf(kind, min, max);
-  const hint = own.hint && bounds ? [own.hint, " ", bounds] : (own.hint ?? bounds);
-  const { suggestions } = own;
+  const { hint, suggestions } = own;
   const field = { name, form, label, hint, value: texts[name], problem, suggestions };
   const choices = own.choices ?? (kind === "boolean" ? YES_OR_NO : undefined);
   const allowed = member.options ?? Object.keys(choices ?? {});

@@ -1,5 +1,5 @@
 /** Reads forms, and addresses with filters, in the form that the schemas of the admin API expect. */
-import * as v from "valibot";
+import type * as v from "valibot";
 import type { Call } from "../../admin/call.ts";
 import { customerCalls } from "../../admin/customers/calls.ts";
 import { checked } from "../../admin/http/request-validation.ts";
@@ -57,9 +57,18 @@ export function ask<Query extends ObjectSchema, Given>(
   texts: FormTexts,
   id = "",
 ): Promise<Given> {
-  const { query: schema } = call;
-  if (schema === undefined) throw new Error(`${call.id} has no query`);
-  return call.run(inputOf(c, { id, query: checked(c.env, schema, texts) }));
+  return call.run(inputOf(c, { id, query: checked(c.env, querySchemaOf(call), texts) }));
+}
+
+export function querySchemaOf<Query extends ObjectSchema>({
+  id,
+  query,
+}: {
+  readonly id: string;
+  readonly query?: Query;
+}): Query {
+  if (query === undefined) throw new Error(`${id} has no query`);
+  return query;
 }
 
 const SUGGESTED = "500";
@@ -126,24 +135,15 @@ type FormResult = { readonly version: number | string; readonly effective?: Effe
 /** Where a form leads that has made this change. The page says what was done in its own words. */
 export function doneAddress(
   path: string,
-  done: string,
   { version, effective = "immediately" }: FormResult,
   query: FormTexts = {},
 ): string {
-  return addressOf(path, { ...query, done, version, later: effective === "immediately" ? "" : "yes" });
+  return addressOf(path, { ...query, done: version, later: effective === "immediately" ? "" : "yes" });
 }
 
-/** The parameters of such an address, for a page whose query has a schema. */
-export const DONE = {
-  done: v.optional(v.string()),
-  version: v.optional(v.string()),
-  later: v.optional(v.string()),
-};
-
-/** Whether that form led here, and the object is as the form has left it: anybody can make an address. */
-export function isDone(c: ConsoleContext, done: string, { version }: FormResult): boolean {
-  const query = c.req.query();
-  return c.req.method === "GET" && query.done === done && query.version === String(version);
+/** Whether a form led here, and the object is as the form has left it: anybody can make an address. */
+export function isDone(c: ConsoleContext, { version }: FormResult): boolean {
+  return c.req.method === "GET" && c.req.query("done") === String(version);
 }
 
 /** Says when the change of the address takes effect. */

@@ -1,13 +1,17 @@
 /** The parts of a list. The address of a list says what the list shows. */
 
-import type { PropsWithChildren } from "hono/jsx";
+import type { Child, PropsWithChildren } from "hono/jsx";
+import type * as v from "valibot";
+import type { Call } from "../../admin/call.ts";
+import { fileOf } from "../../admin/serve.ts";
+import type { ObjectSchema } from "../../text/check-schema.ts";
 import { DAY_SECONDS, daysBefore } from "../../text/time.ts";
-import type { Failure } from "./failure.tsx";
+import { type Failure, failureOf } from "./failure.tsx";
 import { Fields, type FieldsProps } from "./fields.tsx";
-import { addressOf } from "./forms.ts";
+import { addressOf, queryOf, querySchemaOf } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
-import type { ConsoleContext } from "./page.tsx";
-import { LinkButton, Submit } from "./ui.tsx";
+import { type ConsoleContext, page } from "./page.tsx";
+import { Check, LinkButton, Submit } from "./ui.tsx";
 
 type Preset = readonly [text: string, href: string, isShown?: boolean];
 
@@ -25,29 +29,22 @@ export function Presets({ links }: { readonly links: readonly Preset[] }) {
 
 type FilterProps<Name extends string> = PropsWithChildren<FieldsProps<Name>> & {
   readonly c: ConsoleContext;
-  readonly button?: string;
   readonly presets?: readonly Preset[];
 };
 
 /** A form for the filters of a list, closed on a phone. Its children are parameters that the filters keep. */
-export function Filters<Name extends string>({
-  c,
-  button = "Filter",
-  presets = [],
-  children,
-  ...fields
-}: FilterProps<Name>) {
+export function Filters<Name extends string>({ c, presets = [], children, ...fields }: FilterProps<Name>) {
   const { after: _, ...query } = c.req.query();
   const here = sorted(addressOf(c.req.path, query));
   const set = fields.names.flat().filter((name) => query[name]);
   return (
     <search>
-      <details class="filters">
+      <details class="filters" open={fields.failure !== undefined}>
         <summary class="button small">Filters{set.length > 0 && ` (${set.length})`}</summary>
         <form method="get">
           <Fields {...fields} isFilter />
           {children}
-          <Submit>{button}</Submit>
+          <Submit>Show</Submit>
         </form>
       </details>
       <Presets
@@ -55,6 +52,29 @@ export function Filters<Name extends string>({
       />
     </search>
   );
+}
+
+type ListPage = {
+  readonly title: string;
+  readonly byDefault?: FormTexts;
+  readonly filters: (failure: Failure) => Child;
+};
+
+/** Answers with a list or its file. If a filter is wrong, the page has the filters, and says so beside the field. */
+export async function answerList<Query extends ObjectSchema, Given>(
+  c: ConsoleContext,
+  call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
+  show: (query: v.InferOutput<Query>) => Promise<Response>,
+  { title, byDefault, filters }: ListPage,
+): Promise<Response> {
+  try {
+    const query = queryOf(c, querySchemaOf(call), byDefault);
+    return await (c.req.query("format") === "csv" ? fileOf(c, call, query) : show(query));
+  } catch (thrown) {
+    const failure = failureOf(thrown, title, c.req.query(), []);
+    if (failure.problems.length === 0) throw thrown;
+    return page(c, { title, status: failure.status }, filters(failure));
+  }
 }
 
 /** Sorts the parameters of an address, which have any order. */
@@ -100,6 +120,33 @@ export function Pages({ c, next }: Pages) {
   );
 }
 
+type TickFormProps = PropsWithChildren<{
+  readonly noun: "key" | "order";
+  readonly buttons: Child;
+  /** Other pages of the list have rows, too. */
+  readonly hasMore?: boolean | undefined;
+}>;
+
+/**
+ * A form without an action is sent to the address of the list, so the answer has the same filters. The buttons come
+ * with the first tick.
+ */
+export function TickForm({ noun, buttons, hasMore = false, children }: TickFormProps) {
+  return (
+    <form method="post" class="ticks" data-noun={noun}>
+      {children}
+      <div class="tick-bar row">
+        {buttons}
+        {/* A script shows it. */}
+        <label class="check" hidden>
+          <input type="checkbox" data-tick-all /> All on this page
+        </label>
+        {hasMore && <Check name="all" label="All that match" />}
+      </div>
+    </form>
+  );
+}
+
 type TickProps = {
   readonly id: string;
   readonly label: string;
@@ -112,15 +159,6 @@ export function Tick({ id, label, isOff, failure }: TickProps) {
   const isTicked = failure?.ticked.includes(id);
   return (
     <input type="checkbox" name="ids" value={id} aria-label={label} checked={isTicked} disabled={isOff} />
-  );
-}
-
-/** A script shows it. */
-export function TickAll() {
-  return (
-    <label class="check" hidden>
-      <input type="checkbox" data-tick-all /> All on this page
-    </label>
   );
 }
 

@@ -65,7 +65,7 @@ export function MonthReport({ c, report }: Props) {
       />
       {report.hasMoreKeys && <p class="hint">The {keys.length} keys with the most requests.</p>}
       <p class="hint">
-        <AsOf c={c} of={{ ...report, unreachable: [] }} />
+        <AsOf of={{ ...report, unreachable: [] }} />
       </p>
     </article>
   );

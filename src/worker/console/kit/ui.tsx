@@ -1,7 +1,8 @@
 /** The parts that the console's pages are made of. They need no script. */
 import type { Child, PropsWithChildren } from "hono/jsx";
-import type { ShownCustomer } from "../../admin/http/answer-schemas.ts";
-import { formatDay, formatNumber, formatRelative, formatTime } from "../../text/format.ts";
+import type * as v from "valibot";
+import type { liveWindow, ShownCustomer } from "../../admin/http/answer-schemas.ts";
+import { formatDay, formatNumber, formatTime, relativeTo } from "../../text/format.ts";
 import { isDate } from "../../text/time.ts";
 import { WAS } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
@@ -23,11 +24,17 @@ export function Day({ iso }: { readonly iso: string | null }) {
   );
 }
 
+type RelativeProps = {
+  readonly iso: string;
+  /** What is said once the time has come. Otherwise how long ago that was. */
+  readonly then?: string;
+};
+
 /** Shows the time that is left or has passed. A script keeps it up to date. */
-export function Relative({ iso }: { readonly iso: string }) {
+export function Relative({ iso, then = "" }: RelativeProps) {
   return (
-    <time datetime={iso} title={formatTime(iso)} data-relative>
-      {formatRelative(iso, Date.now())}
+    <time datetime={iso} title={formatTime(iso)} data-relative={then}>
+      {relativeTo(Date.now(), iso, then)}
     </time>
   );
 }
@@ -45,17 +52,6 @@ const TONES: Readonly<Record<string, string>> = {
 
 export function Badge({ status }: { readonly status: string }) {
   return <span class={`badge ${TONES[status] ?? "quiet"} ${status}`}>{status}</span>;
-}
-
-const TERMS = {
-  overLimit: "A second in which the key went on after its refusals. 20 of them ban a key.",
-  counter: "It counts the requests of one key, and admits or refuses each of them.",
-  counted: "Of what came later, most is counted, too.",
-};
-
-/** Shows a word that not every operator knows. The title says what the word means. */
-export function Term({ name, children }: PropsWithChildren<{ readonly name: keyof typeof TERMS }>) {
-  return <abbr title={TERMS[name]}>{children}</abbr>;
 }
 
 export type Column<Row> = {
@@ -162,12 +158,10 @@ export function LinkButton({ href, children }: PropsWithChildren<{ readonly href
   );
 }
 
-type CopyProps = { readonly of: string; readonly label?: string; readonly isSmall?: boolean };
-
 /** Copies the text of the element with the id `of`. A script shows the button. */
-export function Copy({ of, label = "Copy", isSmall = false }: CopyProps) {
+export function Copy({ of, label = "Copy" }: { readonly of: string; readonly label?: string }) {
   return (
-    <button type="button" class={isSmall ? "button small" : "button"} data-copy={of} hidden>
+    <button type="button" class="button small" data-copy={of} hidden>
       {label}
     </button>
   );
@@ -204,20 +198,37 @@ export function MailTo({ address }: { readonly address: string }) {
   return <a href={`mailto:${encodeURIComponent(address).replace("%40", "@")}`}>{address}</a>;
 }
 
-export function Definitions({
-  facts,
-}: {
-  readonly facts: readonly (readonly [name: string, value: Child])[];
-}) {
+type Facts = readonly (readonly [name: string, value: Child])[];
+
+/** A fact without a value is left out. */
+export function Definitions({ facts }: { readonly facts: Facts }) {
   return (
     <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div>
-          <dt>{name}</dt>
-          <dd>{value}</dd>
-        </div>
-      ))}
+      {facts.map(
+        ([name, value]) =>
+          value && (
+            <div>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
     </dl>
+  );
+}
+
+type LiveProps = PropsWithChildren<{ readonly seconds: number }>;
+
+/** A script asks for the page again, this often while it is seen, and shows the part as it is then. */
+export function Live({ seconds, children }: LiveProps) {
+  const now = new Date().toISOString();
+  return (
+    <div data-live={seconds}>
+      {children}
+      <p class="hint">
+        As of <time datetime={now}>{now.slice(11, 19)} UTC</time>
+      </p>
+    </div>
   );
 }
 
@@ -265,6 +276,25 @@ export function Gauge({ name, used, limit, children }: GaugeProps) {
       />
       <p class="muted">{children}</p>
     </div>
+  );
+}
+
+type Window = v.InferOutput<typeof liveWindow> | null;
+type Windows = { readonly of: { readonly minute: Window; readonly day: Window }; readonly whose?: string };
+
+/** How much of its limits a key or a customer has used, at this moment. */
+export function WindowGauges({ of: { minute, day }, whose = "" }: Windows) {
+  return (
+    <>
+      {[["This minute", minute] as const, ["Today", day] as const].map(
+        ([name, window]) =>
+          window !== null && (
+            <Gauge name={`${name}${whose}`} used={window.used} limit={window.limit}>
+              Resets <Relative iso={window.resetsAt} />
+            </Gauge>
+          ),
+      )}
+    </>
   );
 }
 

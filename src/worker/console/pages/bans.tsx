@@ -2,7 +2,7 @@
 
 import type { ListedBan } from "../../admin/bans/schema.ts";
 import { counted } from "../../text/format.ts";
-import { Basis, Submit, Term } from "../kit/ui.tsx";
+import { Basis, Submit } from "../kit/ui.tsx";
 
 type OfBan = { readonly ban: ListedBan };
 
@@ -11,7 +11,7 @@ export function BannedKey({ ban: { keyId, keyName } }: OfBan) {
 }
 
 export function BanReason({ ban: { reason, strikes } }: OfBan) {
-  return <>{reason ?? <Term name="overLimit">{counted(strikes, "second")} over the limit</Term>}</>;
+  return <>{reason ?? `${counted(strikes, "second")} over the limit`}</>;
 }
 
 /** A lift ends all live bans of the key. A ban that has ended has none, nor has the ban of a deleted key. */

@@ -8,6 +8,7 @@ import { showHealth } from "../../admin/health/calls.ts";
 import { keyCalls } from "../../admin/keys/calls.ts";
 import type { KeyView } from "../../admin/keys/schema.ts";
 import { planCalls } from "../../admin/plans/calls.ts";
+import type { PlanView } from "../../admin/plans/schema.ts";
 import { endOfKey } from "../../admin/says.ts";
 import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
@@ -16,15 +17,20 @@ import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
 import { isUsable } from "../../key/key.ts";
 import { counted, formatNumber, formatPercent } from "../../text/format.ts";
 import { daysBefore } from "../../text/time.ts";
-import { AsOf, RangeLinks, rangeIn, Totals, UsageChart } from "../kit/chart.tsx";
+import { AsOf, Totals, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
+import { Presets } from "../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
-import { CreateKey, Customer, Relative, Term } from "../kit/ui.tsx";
+import { CreateKey, Customer, Live, Relative } from "../kit/ui.tsx";
 import { BannedKey, BanReason, LiftForm } from "./bans.tsx";
 import { adviceTo } from "./customers/advice.tsx";
 
+const USAGE = "/console/usage";
 const SHOWN = 10;
 const EXPIRING_DAYS = 30;
+const DAYS = 30;
+/** What it asks costs more than what the page of a key does. */
+const ASK_AGAIN_SECONDS = 60;
 
 type Need = {
   readonly level: "bad" | "warn";
@@ -33,19 +39,18 @@ type Need = {
 };
 
 export async function overviewPage(c: ConsoleContext) {
-  const shown = rangeIn(c, "7d");
   const expire = { status: "usable", expiringBefore: daysBefore(-EXPIRING_DAYS), sort: "expiry" };
   const limit = String(SHOWN);
   const [receiver, bans, near, requests, expiring, { plans }, health] = await Promise.all([
     receiverOf(c.env),
     ask(c, banCalls.list, { state: "live", limit }),
     ask(c, usageCalls.near, { limit }),
-    ask(c, usageCalls.list, { by: shown.by, from: shown.from }),
+    ask(c, usageCalls.list, { by: "day", from: `${DAYS - 1}d` }),
     ask(c, keyCalls.list, { ...expire, limit }),
     planCalls.list.run(inputOf(c, {})),
     showHealth.run(inputOf(c, {})),
   ]);
-  if (requests.by !== shown.by) throw new Error("usage by another group");
+  if (requests.by !== "day") throw new Error("usage by another group");
   const needs: readonly Need[] = [
     ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
     ...receiverNeeds(receiver),
@@ -61,9 +66,7 @@ export async function overviewPage(c: ConsoleContext) {
       "More keys are close to their limit of the day.",
       <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
     ),
-    ...near.often
-      .flatMap((key) => adviceTo(key, ADVICE_DAYS, plans) ?? [])
-      .map(({ says, helps }) => needOf("warn", says, helps)),
+    ...near.often.flatMap((key) => adviceNeed(key, plans) ?? []),
     ...expiring.keys.flatMap((key) => expiryNeed(key) ?? []),
     ...more(
       expiring.next !== null,
@@ -89,28 +92,23 @@ export async function overviewPage(c: ConsoleContext) {
     <>
       <section>
         <h2>What needs you</h2>
-        <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
-        <p class="hint">
-          <AsOf c={c} of={requests} />
-        </p>
+        <Live seconds={ASK_AGAIN_SECONDS}>
+          <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
+        </Live>
       </section>
       <section>
-        <div class="section-head">
-          <h2>Requests</h2>
-          <RangeLinks c={c} shown={shown} />
-        </div>
+        <h2>Requests</h2>
         <Totals of={requests.total} />
-        <p class="hint">
-          <a href={addressOf("/console/usage", { by: "hour", from: daysBefore(29) })}>
-            When requests were refused
-          </a>
-        </p>
-        <UsageChart
-          title={`The last ${shown.name}`}
-          rows={requests.rows}
-          by={shown.by}
-          asOf={requests.asOf}
+        <UsageChart title={`Last ${DAYS} days`} rows={requests.rows} by="day" asOf={requests.asOf} />
+        <Presets
+          links={[
+            ["By hour, and when requests were refused", addressOf(USAGE, { by: "hour", from: "6d" })],
+            ["By key", USAGE],
+          ]}
         />
+        <p class="hint">
+          <AsOf of={requests} />
+        </p>
       </section>
     </>,
   );
@@ -134,8 +132,8 @@ function Needs({ needs, mayOnlyRead }: { readonly needs: readonly Need[]; readon
   if (needs.length === 0) {
     return (
       <p>
-        <span class="badge good">healthy</span> Nothing needs you. The database and the{" "}
-        <Term name="counter">counters</Term> of the keys answer.
+        <span class="badge good">healthy</span> Nothing needs you. The database and the counters of the keys
+        answer.
       </p>
     );
   }
@@ -186,6 +184,17 @@ function nearNeed({ keyId, keyName, customer, status, admitted, limits }: KeyUsa
     says,
     <a href={`/console/keys/${keyId}/limit`}>Other limits for a time</a>,
   );
+}
+
+function adviceNeed(key: KeyUsageView, plans: readonly PlanView[]): Need | undefined {
+  const advice = adviceTo(key, ADVICE_DAYS, plans);
+  if (advice === undefined) return undefined;
+  const says = (
+    <>
+      <Customer of={key.customer} />: {advice.says}
+    </>
+  );
+  return needOf("warn", says, advice.helps);
 }
 
 function expiryNeed(key: KeyView): Need | undefined {

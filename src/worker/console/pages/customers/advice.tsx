@@ -4,7 +4,6 @@ import type { PlanView } from "../../../admin/plans/schema.ts";
 import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import { isUsable } from "../../../key/key.ts";
 import { formatNumber, planName } from "../../../text/format.ts";
-import { Customer } from "../../kit/ui.tsx";
 
 /** A key, and its days near the limit of now. */
 type Near = Pick<KeyUsageView, "keyId" | "keyName" | "customer" | "status" | "plan" | "limits" | "daysNear">;
@@ -26,8 +25,8 @@ export function adviceTo(near: Near, days: number, plans: readonly PlanView[]): 
   return {
     says: (
       <>
-        <Customer of={customer} />: <a href={`/console/keys/${keyId}`}>{keyName}</a> used 80 % of its limit or
-        more on {daysNear} of {days} days. {formatNumber(perDay)} requests a day are too few.
+        <a href={`/console/keys/${keyId}`}>{keyName}</a> used 80 % of its limit or more on {daysNear} of{" "}
+        {days} days. {formatNumber(perDay)} requests a day are too few.
       </>
     ),
     helps: (

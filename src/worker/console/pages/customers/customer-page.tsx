@@ -1,12 +1,10 @@
 /** `/console/customers/{id}` shows a customer: keys, use, bans, links and history, and what can be done to it. */
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import { auditCalls } from "../../../admin/audit/calls.ts";
-import type { AuditView } from "../../../admin/audit/schema.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { customerCalls } from "../../../admin/customers/calls.ts";
-import type { CustomerView } from "../../../admin/customers/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
@@ -17,13 +15,17 @@ import type { AppEnv } from "../../../context.ts";
 import { counted, planName } from "../../../text/format.ts";
 import { listOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
-import { ActionForm, ActionLinks, addActionPages, offeredOf } from "../../kit/actions.tsx";
+
+import { type ActionContext, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { AsOf, Sparkline, UsageChart } from "../../kit/chart.tsx";
+
 import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
-import { Done } from "../../kit/done.tsx";
-import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, isDone, knownCustomers } from "../../kit/forms.ts";
 import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
-import { type ConsoleContext, page } from "../../kit/page.tsx";
+
+import { History, objectPage, openIn } from "../../kit/object.tsx";
+import type { ConsoleContext } from "../../kit/page.tsx";
+
 import {
   Badge,
   type Column,
@@ -37,11 +39,10 @@ import {
   ShownCount,
   Table,
   Time,
+  WindowGauges,
 } from "../../kit/ui.tsx";
-import { WindowGauges } from "../../kit/windows.tsx";
-import { deedsIn, Entry } from "../audit/entry.tsx";
 import { BannedKey, BanReason } from "../bans.tsx";
-import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "../keys/several.tsx";
+import { changeTicked, KeysForm, SeveralDone, type SeveralOutcome, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
 import { CUSTOMER_ACTIONS } from "./customer-actions.tsx";
 
@@ -53,9 +54,7 @@ const ENTRIES_SHOWN = 10;
 const DAYS_OF_REFUSALS = 7;
 const REFUSED_KEYS_SHOWN = 3;
 
-type CustomerContext = Context<AppEnv, "/:id/:action?">;
-
-export const customerPages = new Hono<AppEnv>().post("/:id", (c: CustomerContext) =>
+export const customerPages = new Hono<AppEnv>().post("/:id", (c: ActionContext) =>
   changeTicked(c, showCustomer),
 );
 
@@ -63,13 +62,15 @@ addActionPages(
   customerPages,
   CUSTOMER_ACTIONS,
   (c, failure) => showCustomer(c, { ...(failure && { failure }) }),
-  (c, name, made) => {
-    const left = "into" in made ? made.into : made; // a merge answers with the customer that is left
-    return c.redirect(doneAddress(customerAddress(left.id), name, { ...made, version: left.version }), 303);
+  (c, _, made) => {
+    const isMerge = "into" in made;
+    const { id, version } = isMerge ? made.into : made; // a merge answers with the customer that is left
+    const address = doneAddress(customerAddress(id), { ...made, version }, isMerge ? { merged: "yes" } : {});
+    return c.redirect(address, 303);
   },
 );
 
-async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcome = {}) {
+async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome = {}) {
   const found = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
   const { id, email, note, erasedAt, live, requestsPerMinute, requestsPerDay } = found;
   const limits = listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
@@ -77,7 +78,6 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, limit: String(KEYS_SHOWN) });
   const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
-  const open = failure?.action ?? c.req.param("action");
   const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names, hours, day] =
     await Promise.all([
       asked.then(() => ask(c, keyCalls.list, listed)),
@@ -86,7 +86,7 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       ask(c, usageCalls.list, { ...since, by: "day" }),
       planCalls.list.run(inputOf(c, {})),
       ask(c, auditCalls.list, { object: id, limit: String(ENTRIES_SHOWN) }),
-      open === "merge" ? knownCustomers(c) : [],
+      openIn(c, failure) === "merge" ? knownCustomers(c) : [],
       ask(c, usageCalls.list, { customer: id, by: "hour", from: daysBefore(HEAT_DAYS - 1) }),
       chosenDay(c, "customer", id),
     ]);
@@ -101,8 +101,8 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const shown = { customer: found, names };
   const address = customerAddress(id);
-  const actions = { shown, actions: offeredOf(CUSTOMER_ACTIONS, shown), address, version: found.version };
   const mayChange = !c.var.mayOnlyRead && erasedAt === null;
+  const actions = erasedAt === null ? offeredOf(CUSTOMER_ACTIONS, shown) : [];
   const mayChangeKeys = mayChange && keys.some(({ status }) => status !== "revoked");
   const columns = keyColumns(used);
   const table = (
@@ -113,12 +113,14 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       empty="This customer has no key."
     />
   );
-  return page(
+  return objectPage(
     c,
     {
       title: found.name,
-      status: failure?.status ?? 200,
-      actions: (
+      offered: { shown, actions, address, version: found.version },
+      failure,
+      entries: audit,
+      head: (
         <>
           {erasedAt !== null && <Badge status="erased" />}
           {mayChange && <CreateKey href={addressOf("/console/keys/new", { customer: found.name })} />}
@@ -127,22 +129,23 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
             Usage
           </LinkButton>
           <LinkButton href={`${address}/report`}>Report</LinkButton>
-          {mayChange && <ActionLinks of={actions} open={open} />}
         </>
       ),
     },
     <>
-      <CustomerDone c={c} customer={found} entries={audit} />
-      <ActionForm of={actions} open={open} failure={failure} />
+      {/* The entry of a merge is that of the customer who is gone. */}
+      {c.req.query("merged") !== undefined && isDone(c, found) && (
+        <Notice kind="good">The customer is merged into this one.</Notice>
+      )}
       <SeveralDone made={made} />
       <Definitions
         facts={[
-          ["E-mail", email === null ? NONE : <MailTo address={email} />],
-          ...(note === null ? [] : [["Note", note] as const]),
-          ...(live === null && limits !== "" ? [["Limit of all keys", limits] as const] : []),
+          ["E-mail", email && <MailTo address={email} />],
+          ["Note", note],
+          ["Limit of all keys", live === null && limits],
           ["Id", <code>{id}</code>],
-          ...(erasedAt === null ? [] : [["Erased", <Time iso={erasedAt} />] as const]),
-          ...(next === null ? [] : [["Keys", `the first ${KEYS_SHOWN}`] as const]),
+          ["Erased", erasedAt && <Time iso={erasedAt} />],
+          ["Keys", next && `the first ${KEYS_SHOWN}`],
         ]}
       />
       {live !== null && (
@@ -158,9 +161,9 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
       <WhyRefused refused={await refusedOf(c, keys)} />
       <section>
         <h2>Keys</h2>
-        {mayChangeKeys ? <TickForm>{table}</TickForm> : table}
+        {mayChangeKeys ? <KeysForm>{table}</KeysForm> : table}
         <p class="hint">
-          The last {DAYS} days. <AsOf c={c} of={usage} />
+          The last {DAYS} days. <AsOf of={usage} />
         </p>
       </section>
       <section>
@@ -188,33 +191,9 @@ async function showCustomer(c: CustomerContext, { failure, made }: SeveralOutcom
           <p class="hint">The last {BANS_SHOWN} bans. The page of a key has the others.</p>
         )}
       </section>
-      {audit.length > 0 && (
-        <section>
-          <h2>History</h2>
-          <ol class="feed">
-            {deedsIn(audit).map((deed) => (
-              <Entry deed={deed} when={<Time iso={deed[0].at} />} mayUndo={mayChange} />
-            ))}
-          </ol>
-        </section>
-      )}
+      <History entries={audit} mayUndo={mayChange} />
     </>,
   );
-}
-
-type DoneProps = {
-  readonly c: CustomerContext;
-  readonly customer: CustomerView;
-  readonly entries: readonly AuditView[];
-};
-
-/** The entry of a merge is that of the customer who is gone. */
-function CustomerDone({ c, customer, entries }: DoneProps) {
-  if (isDone(c, "merge", customer)) return <Notice kind="good">The customer is merged into this one.</Notice>;
-  if (!["create", ...Object.keys(CUSTOMER_ACTIONS)].some((name) => isDone(c, name, customer))) return null;
-  const { name, version } = customer;
-  const effective = effectIn(c);
-  return <Done subject={name} {...{ version, entries, effective }} mayUndo={!c.var.mayOnlyRead} />;
 }
 
 type RefusedKey = { readonly key: ListedKey; readonly count: number };

@@ -6,7 +6,7 @@ import type { LinkView } from "../../../admin/links/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { ask, doneAddress, isDone, sendForm } from "../../kit/forms.ts";
+import { ask, sendForm } from "../../kit/forms.ts";
 import { page } from "../../kit/page.tsx";
 import {
   type Column,
@@ -27,32 +27,23 @@ type LinksContext = Context<AppEnv, "/:id/links">;
 
 export const linkPages = new Hono<AppEnv>()
   .get("/:id/links", (c) => showLinks(c))
-  .post("/:id/links", (c) => makeLink(c))
-  .get("/:id/links/:link/revoke", (c) => c.redirect(pathOf(c.req.param("id"))))
-  .post("/:id/links/:link/revoke", async (c) => {
-    const { id, link } = c.req.param();
-    await sendForm(c, linkCalls.revoke, {}, { id: link });
-    return c.redirect(doneAddress(pathOf(id), "revoked", { version: link }), 303);
-  });
+  .post("/:id/links", (c) =>
+    answerForm(c, "link", showLinks, async ({ days = "", revoked }) => {
+      if (revoked === undefined) return makeLink(c, days);
+      const { says } = await sendForm(c, linkCalls.revoke, {}, { id: revoked });
+      return showLinks(c, undefined, says);
+    }),
+  );
 
-function pathOf(customer: string): string {
-  return `${customerAddress(customer)}/links`;
-}
-
-async function showLinks(c: LinksContext, failure?: Failure) {
+async function showLinks(c: LinksContext, failure?: Failure, done?: string) {
   const customer = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
   const { links } = await ask(c, linkCalls.list, { customer: customer.id, limit: SHOWN });
   const mayWrite = c.var.mayOnlyRead !== true;
-  const { version: revoked = "" } = c.req.query();
   return page(
     c,
     { title: `Links of ${customer.name}`, status: failure?.status ?? 200 },
     <>
-      {isDone(c, "revoked", { version: revoked }) &&
-        /^link_\w+$/.test(revoked) &&
-        !links.some(({ id }) => id === revoked) && (
-          <Notice kind="good">{revoked} can no longer be used.</Notice>
-        )}
+      {done !== undefined && <Notice kind="good">{done}</Notice>}
       <p>
         With a link, <Customer of={customer} /> sees keys, use, limits and bans, and can give a key a new
         secret. Nobody has to sign in: whoever has the link can do this until it ends. With the last key all
@@ -74,7 +65,7 @@ async function showLinks(c: LinksContext, failure?: Failure) {
       )}
       <Table
         caption="Links"
-        columns={mayWrite ? [...COLUMNS, revokeColumn(customer.id)] : COLUMNS}
+        columns={mayWrite ? [...COLUMNS, REVOKE] : COLUMNS}
         rows={links}
         empty="No link can be used now."
       />
@@ -90,37 +81,34 @@ const COLUMNS: readonly Column<LinkView>[] = [
   { name: "Ends", cell: ({ endsAt }) => <Time iso={endsAt} /> },
 ];
 
-function revokeColumn(customer: string): Column<LinkView> {
-  return {
-    name: "Action",
-    isClear: true,
-    cell: ({ id }) => (
-      <form method="post" action={`${pathOf(customer)}/${id}/revoke`}>
-        <Submit tone="small">Revoke</Submit>
-      </form>
-    ),
-  };
-}
+const REVOKE: Column<LinkView> = {
+  name: "Action",
+  isClear: true,
+  cell: ({ id }) => (
+    <form method="post">
+      <input type="hidden" name="revoked" value={id} />
+      <Submit tone="small">Revoke</Submit>
+    </form>
+  ),
+};
 
 /** The page reads nothing that can fail, because the link cannot be shown again. */
-function makeLink(c: LinksContext): Promise<Response> {
-  return answerForm(c, "link", showLinks, async ({ days = "" }) => {
-    const made = await sendForm(c, linkCalls.create, { customer: c.req.param("id"), days });
-    return page(
-      c,
-      { title: `A link for ${made.customer.name}` },
-      <>
-        <Notice kind="good">
-          <p>
-            <strong>The link is shown once.</strong> Send it to the customer, and to nobody else. It ends on{" "}
-            <Time iso={made.endsAt} />.
-          </p>
-          <ShownOnce text={made.link} />
-        </Notice>
+async function makeLink(c: LinksContext, days: string) {
+  const made = await sendForm(c, linkCalls.create, { customer: c.req.param("id"), days });
+  return page(
+    c,
+    { title: `A link for ${made.customer.name}` },
+    <>
+      <Notice kind="good">
         <p>
-          <a href={pathOf(made.customer.id)}>All links of this customer</a>
+          <strong>The link is shown once.</strong> Send it to the customer, and to nobody else. It ends on{" "}
+          <Time iso={made.endsAt} />.
         </p>
-      </>,
-    );
-  });
+        <ShownOnce text={made.link} />
+      </Notice>
+      <p>
+        <a href={`${customerAddress(made.customer.id)}/links`}>All links of this customer</a>
+      </p>
+    </>,
+  );
 }

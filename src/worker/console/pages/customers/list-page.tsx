@@ -1,8 +1,9 @@
 /** `/console/customers` lists customers with their use, and creates them. */
 import { Hono } from "hono";
+import type * as v from "valibot";
 import { customerCalls } from "../../../admin/customers/calls.ts";
 import { customerQuery, type ListedCustomer, newCustomer } from "../../../admin/customers/schema.ts";
-import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import { orderOf } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -10,8 +11,9 @@ import type { UsageSort } from "../../../db/values.ts";
 import { daysBefore } from "../../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns } from "../../kit/chart.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { doneAddress, queryOf, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
-import { CsvLink, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
+import { doneAddress, type SortedBy, sendForm, sortedBy } from "../../kit/forms.ts";
+import { answerList, CsvLink, Filters, NoRows, Pages, rangePresets } from "../../kit/list.tsx";
+import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
   Badge,
@@ -26,23 +28,28 @@ import {
 import { CustomerFields } from "./customer-actions.tsx";
 
 const ROWS_PER_PAGE = 50;
-/** The customer who comes closest to a limit is first, and may need the next plan. */
-const BY_DEFAULT = { sort: "near" };
+const FILTERS = { schema: customerQuery, names: ["search", "from", "to", "plan"] } as const;
 
 export const customerListPages = new Hono<AppEnv>()
-  .get("/", (c) => showCustomers(c))
+  .get("/", (c) => {
+    // The customer who comes closest to a limit is first, and may need the next plan.
+    const byDefault = { sort: "near", from: daysBefore(29) };
+    return answerList(c, customerCalls.list, (query) => showCustomers(c, query, byDefault), {
+      ...{ title: "Customers", byDefault },
+      filters: (failure) => <Filters {...{ c, ...FILTERS, failure }} />,
+    });
+  })
   .get("/new", (c) => createPage(c))
   .post("/new", (c) =>
     answerForm(c, "create", createPage, async (typed) => {
       const made = await sendForm(c, customerCalls.create, typed);
-      return c.redirect(doneAddress(customerAddress(made.id), "create", made), 303);
+      return c.redirect(doneAddress(customerAddress(made.id), made), 303);
     }),
   );
 
-async function showCustomers(c: ConsoleContext) {
-  const byDefault = { ...BY_DEFAULT, from: daysBefore(29) };
-  const query = queryOf(c, customerQuery, byDefault);
-  if (query.format === "csv") return fileOf(c, customerCalls.list, query);
+type CustomersQuery = v.InferOutput<typeof customerQuery>;
+
+async function showCustomers(c: ConsoleContext, query: CustomersQuery, byDefault: FormTexts) {
   const answer = await customerCalls.list.run(inputOf(c, { query: { ...query, limit: ROWS_PER_PAGE } }));
   const { customers, next, from, to } = answer;
   const shown = { ...byDefault, ...c.req.query() };
@@ -63,11 +70,8 @@ async function showCustomers(c: ConsoleContext) {
     },
     <>
       <Filters
-        c={c}
-        schema={customerQuery}
-        names={["search", "from", "to", "plan"]}
+        {...{ c, ...FILTERS }}
         texts={{ ...shown, from: from.slice(0, 10) }}
-        button="Show"
         presets={rangePresets(c, shown, { from, to })}
       />
       <Table
@@ -77,7 +81,7 @@ async function showCustomers(c: ConsoleContext) {
         empty={<NoRows c={c} noun="customer" />}
       />
       <p class="hint">
-        Use from <Time iso={from} /> to <Time iso={to} />. <AsOf c={c} of={answer} />
+        Use from <Time iso={from} /> to <Time iso={to} />. <AsOf of={answer} />
       </p>
       <Pages c={c} next={next} />
     </>,

@@ -57,9 +57,9 @@ async function showFound(c: ConsoleContext, text: string, found: readonly Found[
       </search>
       {found.length + actions.length > 0 && (
         <ul class="found">
-          {actions.map(({ name, href }) => (
+          {actions.map(([name, , address]) => (
             <li>
-              <span class="muted">do</span> <a href={href}>{name}</a>
+              <span class="muted">do</span> <a href={`/console${address}`}>{name}</a>
             </li>
           ))}
           {found.map(({ kind, name, detail, href }) => (

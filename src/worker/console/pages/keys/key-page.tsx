@@ -1,5 +1,5 @@
 /** `/console/keys/{id}` shows problems, usage, history and actions of a key. */
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { auditCalls } from "../../../admin/audit/calls.ts";
@@ -15,30 +15,31 @@ import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
 import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
 import { daysBefore } from "../../../text/time.ts";
-import { ActionForm, ActionLinks, addActionPages } from "../../kit/actions.tsx";
-import { RangeLinks, rangeIn, UsageChart } from "../../kit/chart.tsx";
+import { type ActionContext, addActionPages } from "../../kit/actions.tsx";
+import { UsageChart } from "../../kit/chart.tsx";
 import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
-import { Done } from "../../kit/done.tsx";
+import { Entry } from "../../kit/entry.tsx";
 import type { Failure } from "../../kit/failure.tsx";
-import { addressOf, ask, doneAddress, effectIn, isDone, knownCustomers } from "../../kit/forms.ts";
+import { addressOf, ask, doneAddress, knownCustomers } from "../../kit/forms.ts";
 import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
 import { Presets } from "../../kit/list.tsx";
-import { docsUrl, LIVE, page } from "../../kit/page.tsx";
+import { objectPage, openIn } from "../../kit/object.tsx";
+import { docsUrl } from "../../kit/page.tsx";
 import {
   Badge,
   Copy,
   Customer,
   Day,
   Definitions,
+  Live,
   MailTo,
   NONE,
   Notice,
   Relative,
   Table,
   Time,
+  WindowGauges,
 } from "../../kit/ui.tsx";
-import { WindowGauges } from "../../kit/windows.tsx";
-import { Entry } from "../audit/entry.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import {
   ACTIONS,
@@ -51,14 +52,13 @@ import {
 import { Problems } from "./key-problems.tsx";
 
 const EVENTS_SHOWN = 5;
-
-type KeyContext = Context<AppEnv, "/:id/:action?">;
+const DAYS = 30;
 
 export const keyPages = new Hono<AppEnv>();
 
-addActionPages(keyPages, ACTIONS, showKey, (c, name, made) => {
+addActionPages(keyPages, ACTIONS, showKey, (c, _, made) => {
   const isNew = made.customerCreated ? { customer: "new" } : {};
-  const address = doneAddress(addressOfKey(c.req.param("id")), name, made, isNew);
+  const address = doneAddress(addressOfKey(c.req.param("id")), made, isNew);
   if (!hasSecret(made)) return c.redirect(address, 303);
   return secretPage(c, { title: "Secret rotated", made, oldSecretsEnd: lastEndOf(made.secrets) });
 });
@@ -67,68 +67,48 @@ function hasSecret(made: ChangedKey): made is v.InferOutput<typeof rotatedKey> {
   return "key" in made;
 }
 
-async function showKey(c: KeyContext, failure?: Failure) {
-  if (c.req.query(LIVE) !== undefined) return showNow(c);
+async function showKey(c: ActionContext, failure?: Failure) {
   const id = c.req.param("id");
   const path = addressOfKey(id);
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
-  const shownRange = rangeIn(c, "24h");
-  const open = failure?.action ?? c.req.param("action");
+  const from = `${DAYS - 1}d`;
   const limit = String(EVENTS_SHOWN);
   const [changes, bans, { rows: hours }, usage, { plans }, customers, day] = await Promise.all([
     ask(c, auditCalls.list, { object: id, limit }),
     ask(c, banCalls.list, { key: id, limit }),
     ask(c, keyCalls.usage, { by: "hour", from: daysBefore(HEAT_DAYS - 1) }, id),
-    ask(c, keyCalls.usage, { by: shownRange.by, from: shownRange.from }, id),
+    ask(c, keyCalls.usage, { by: "day", from }, id),
     planCalls.list.run(inputOf(c, {})),
-    open === "edit" ? knownCustomers(c) : [],
+    openIn(c, failure) === "edit" ? knownCustomers(c) : [],
     chosenDay(c, "key", id),
   ]);
   const isBanned = live?.ban != null || key.bannedUntil !== null;
   const shown: ShownKey = { key, isBanned, plans, customers };
-  return page(
+  const isOfNewCustomer = c.req.query("customer") === "new" && key.customer !== null;
+  return objectPage(
     c,
     {
       title: key.name,
-      actions: (
+      head: <Badge status={isBanned && key.status === "active" ? "banned" : key.status} />,
+      offered: offered(shown),
+      failure,
+      entries: changes.audit,
+      more: isOfNewCustomer && (
         <>
-          <Badge status={isBanned && key.status === "active" ? "banned" : key.status} />
-          {!c.var.mayOnlyRead && <ActionLinks of={offered(shown)} open={open} />}
+          <Customer of={key.customer} /> is a new customer.
         </>
       ),
-      status: failure?.status ?? 200,
     },
     <>
-      {Object.keys(ACTIONS).some((name) => isDone(c, name, key)) && (
-        <Done
-          subject={key.name}
-          version={key.version}
-          entries={changes.audit}
-          effective={effectIn(c)}
-          mayUndo={!c.var.mayOnlyRead}
-        >
-          {c.req.query("customer") === "new" && key.customer !== null && (
-            <>
-              <Customer of={key.customer} /> is a new customer.
-            </>
-          )}
-        </Done>
-      )}
-      <ActionForm of={offered(shown)} open={open} failure={failure} />
-      <div data-live={`?${LIVE}=yes`}>
-        <NowOfKey shown={shown} live={live} whyRefused={whyRefused} mayChange={!c.var.mayOnlyRead} />
-      </div>
+      <Live seconds={10}>
+        <Problems shown={shown} live={live} mayChange={!c.var.mayOnlyRead} />
+        <WhyRefused sentences={whyRefused} />
+        <Windows live={live} />
+      </Live>
       <section>
-        <div class="section-head">
-          <h2>Usage</h2>
-          <RangeLinks c={c} shown={shownRange} />
-        </div>
-        <UsageChart
-          title={`Last ${shownRange.name}`}
-          rows={usage.rows}
-          by={shownRange.by}
-          asOf={usage.asOf}
-        />
+        <h2>Usage</h2>
+        <UsageChart title={`Last ${DAYS} days`} rows={usage.rows} by="day" asOf={usage.asOf} />
+        <Presets links={[["By hour", addressOf("/console/usage", { key: id, by: "hour", from: "1d" })]]} />
       </section>
       <section id="refused">
         <h2>When requests were refused</h2>
@@ -144,12 +124,10 @@ async function showKey(c: KeyContext, failure?: Failure) {
           <h2>About</h2>
           <About shown={shown} lastUsedAt={live?.lastUsedAt ?? null} />
         </section>
-        <div>
-          <section id="secrets">
-            <h2>Secrets</h2>
-            <Secrets keyView={key} />
-          </section>
-        </div>
+        <section>
+          <h2>Secrets</h2>
+          <Secrets keyView={key} />
+        </section>
       </div>
       <section>
         <h2>History</h2>
@@ -157,41 +135,6 @@ async function showKey(c: KeyContext, failure?: Failure) {
         <Presets links={[["All changes", addressOf("/console/audit", { object: id })]]} />
       </section>
     </>,
-  );
-}
-
-type NowProps = {
-  readonly shown: ShownKey;
-  readonly live: LiveUsage | null;
-  readonly whyRefused: readonly string[];
-  readonly mayChange: boolean;
-};
-
-/** What the page asks for again by itself. */
-function NowOfKey({ shown, live, whyRefused, mayChange }: NowProps) {
-  return (
-    <>
-      <Problems shown={shown} live={live} mayChange={mayChange} />
-      <WhyRefused sentences={whyRefused} />
-      <Live live={live} />
-      <p class="hint">
-        As of <time datetime={new Date().toISOString()}>{new Date().toISOString().slice(11, 19)} UTC</time>
-      </p>
-    </>
-  );
-}
-
-async function showNow(c: KeyContext) {
-  const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id: c.req.param("id") }));
-  const { plans } = await planCalls.list.run(inputOf(c, {}));
-  const shown: ShownKey = {
-    key,
-    isBanned: live?.ban != null || key.bannedUntil !== null,
-    plans,
-    customers: [],
-  };
-  return c.html(
-    <NowOfKey shown={shown} live={live} whyRefused={whyRefused} mayChange={!c.var.mayOnlyRead} />,
   );
 }
 
@@ -212,7 +155,7 @@ function WhyRefused({ sentences }: { readonly sentences: readonly string[] }) {
   );
 }
 
-function Live({ live }: { readonly live: LiveUsage | null }) {
+function Windows({ live }: { readonly live: LiveUsage | null }) {
   if (live === null) return null;
   const { strikes } = live;
   return (
@@ -252,21 +195,21 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         [
           "Id",
           <>
-            <code id="key-id">{key.id}</code> <Copy of="key-id" isSmall />
+            <code id="key-id">{key.id}</code> <Copy of="key-id" />
           </>,
         ],
         ["Customer", <Customer of={key.customer} />],
-        ...(key.customer?.email ? [["E-mail", <MailTo address={key.customer.email} />] as const] : []),
+        ["E-mail", key.customer?.email && <MailTo address={key.customer.email} />],
         ["Plan", planName(key.plan)],
         ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],
         ["Expires", endOf(key, "never")],
         ["Created", <Time iso={key.createdAt} />],
-        ["First used", <Time iso={key.firstUsedAt} />],
-        ["Last used", lastUsedAt === null ? <Day iso={key.lastUsedDay} /> : <LastUse iso={lastUsedAt} />],
-        ...(key.location === null ? [] : [["Location", key.location] as const]),
-        ...(key.note === null ? [] : [["Note", key.note] as const]),
+        ["First used", key.firstUsedAt && <Time iso={key.firstUsedAt} />],
+        ["Last used", lastUsedAt === null ? <Day iso={key.lastUsedDay} /> : <Relative iso={lastUsedAt} />],
+        ["Location", key.location],
+        ["Note", key.note],
       ]}
     />
   );
@@ -276,14 +219,6 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
 function endOf({ status, expiresAt }: Pick<KeyView, "status" | "expiresAt">, none: string): Child {
   if (status === "revoked") return "revoked";
   return expiresAt === null ? none : <Time iso={expiresAt} />;
-}
-
-function LastUse({ iso }: { readonly iso: string }) {
-  return (
-    <>
-      <Time iso={iso} /> (<Relative iso={iso} />)
-    </>
-  );
 }
 
 function Secrets({ keyView }: { readonly keyView: KeyView }) {

@@ -6,7 +6,7 @@ import { KEY_COLUMNS, type KeyView, keyQuery, type ListedKey } from "../../../ad
 import { planCalls } from "../../../admin/plans/calls.ts";
 import { MAX_KEYS_AT_ONCE } from "../../../admin/refresh-limiters.ts";
 import { RIGHTS } from "../../../admin/says.ts";
-import { fileOf, inputOf } from "../../../admin/serve.ts";
+import { inputOf } from "../../../admin/serve.ts";
 import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import type { KEY_SORTS } from "../../../db/values.ts";
@@ -26,7 +26,7 @@ import {
   sendForm,
   sortedBy,
 } from "../../kit/forms.ts";
-import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
+import { answerList, CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import {
@@ -43,11 +43,12 @@ import {
 } from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
-import { changeTicked, SeveralDone, type SeveralOutcome, TickForm, withTicks } from "./several.tsx";
+import { changeTicked, KeysForm, SeveralDone, type SeveralOutcome, withTicks } from "./several.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
 const SPARKLINE_DAYS = 14;
+const BY_DEFAULT = { days: String(SPARKLINE_DAYS) };
 /** The filters are a part of the address, which can be logged. */
 const NO_SECRET = {
   pattern: "(?!.*so[kl]_[0-9A-Za-z]{8}).*",
@@ -55,13 +56,24 @@ const NO_SECRET = {
   title: "Or the last four of a secret. Paste a whole secret into the search field of the bar.",
 };
 
+const FILTERS = {
+  schema: keyQuery,
+  names: ["search", "status", "plan", "limits", "mayCancel", "expiringBefore", "unusedSince"],
+  own: {
+    search: { attributes: NO_SECRET },
+    status: { choices: { usable: "works, or is banned for a time", "not-revoked": "all but revoked" } },
+    limits: { choices: { "own-or-temporary": "own or temporary" } },
+    mayCancel: { choices: RIGHTS },
+  },
+} as const;
+
 export const keyListPages = new Hono<AppEnv>()
-  .get("/", async (c) => {
-    const query = queryOf(c, keyQuery);
-    return query.format === "csv"
-      ? fileOf(c, keyCalls.list, { ...query, days: SPARKLINE_DAYS })
-      : showKeys(c);
-  })
+  .get("/", (c) =>
+    answerList(c, keyCalls.list, () => showKeys(c), {
+      ...{ title: "Keys", byDefault: BY_DEFAULT },
+      filters: (failure) => <Filters {...{ c, ...FILTERS, failure }} />,
+    }),
+  )
   .post("/", (c) => changeTicked(c, showKeys, () => findMatching(c)))
 
   .get("/new", (c) => createPage(c))
@@ -84,7 +96,7 @@ async function findMatching(c: ConsoleContext): Promise<readonly string[]> {
 }
 
 async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {}) {
-  const query = { ...queryOf(c, keyQuery), limit: KEYS_PER_PAGE, days: SPARKLINE_DAYS };
+  const query = { ...queryOf(c, keyQuery, BY_DEFAULT), limit: KEYS_PER_PAGE };
   const { keys, next, ...counted } = await keyCalls.list.run(inputOf(c, { query }));
   const shown = c.req.query();
   const usable = { status: "usable" };
@@ -123,16 +135,8 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
       <FailureNotice failure={failure} />
       <SeveralDone made={made} />
       <Filters
-        c={c}
-        schema={keyQuery}
-        names={["search", "status", "plan", "limits", "mayCancel", "expiringBefore", "unusedSince"]}
+        {...{ c, ...FILTERS }}
         texts={shown}
-        own={{
-          search: { attributes: NO_SECRET },
-          status: { choices: { usable: "active or banned", "not-revoked": "not revoked" } },
-          limits: { choices: { "own-or-temporary": "own or temporary" } },
-          mayCancel: { choices: RIGHTS },
-        }}
         presets={[
           ["All keys", PATH],
           ["Newest", addressOf(PATH, { sort: "created", direction: "desc" })],
@@ -149,10 +153,10 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
         {shown.sort && <input type="hidden" name="sort" value={shown.sort} />}
         {shown.direction && <input type="hidden" name="direction" value={shown.direction} />}
       </Filters>
-      {mayChange ? <TickForm hasMore={next !== null || query.after !== undefined}>{table}</TickForm> : table}
+      {mayChange ? <KeysForm hasMore={next !== null || query.after !== undefined}>{table}</KeysForm> : table}
       {keys.length > 0 && (
         <p class="hint">
-          <AsOf c={c} of={counted} />
+          <AsOf of={counted} />
         </p>
       )}
       <Pages c={c} next={next} />
@@ -245,7 +249,7 @@ function cellsBy(by: SortedBy<(typeof KEY_SORTS)[number]>): Cells {
           ? `${formatNumber(admittedToday)} (${formatPercent(admittedToday, limits.requestsPerDay)})`
           : NONE,
     },
-    lastUsedDay: { cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
+    lastUsedDay: { cell: (key) => <LastUse of={key} /> },
     expiresAt: {
       saysNothing: ({ expiresAt, status }) => expiresAt === null || status === "revoked",
       sort: by("expiry"),
@@ -256,6 +260,15 @@ function cellsBy(by: SortedBy<(typeof KEY_SORTS)[number]>): Cells {
       cell: ({ secrets }) => <code>{secrets.map(({ hint }) => `…${hint.slice(-4)}`).join(" ")}</code>,
     },
   };
+}
+
+/** To the minute, unless the secret that was used then is no longer kept. */
+function LastUse({ of: { lastUsedDay, secrets } }: { readonly of: KeyView }) {
+  const [last] = secrets
+    .flatMap(({ lastUsedAt }) => lastUsedAt ?? [])
+    .toSorted()
+    .reverse();
+  return last?.startsWith(lastUsedDay ?? "") ? <Relative iso={last} /> : <Day iso={lastUsedDay} />;
 }
 
 function StatusOf({ status, bannedUntil, mayCancel }: KeyView) {

@@ -14,7 +14,7 @@ import { counted, planName } from "../../../text/format.ts";
 import { EntryUndo } from "../../kit/done.tsx";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, receiveForm } from "../../kit/forms.ts";
-import { Tick, TickAll } from "../../kit/list.tsx";
+import { Tick, TickForm } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
 import { APPLY, HiddenFields } from "../../kit/preview.tsx";
@@ -29,10 +29,10 @@ type Several = {
 };
 
 const CHANGES: Readonly<Record<string, Several>> = {
+  plan: { button: "Change plan", done: "on another plan" },
   disable: { call: keyCalls.disable, button: "Disable", done: "disabled" },
   enable: { call: keyCalls.enable, button: "Enable", done: "enabled" },
   revoke: { call: keyCalls.revokeSeveral, button: "Revoke", done: "revoked" },
-  plan: { button: "Change plan", done: "on another plan" },
 };
 
 function changeOf(name = ""): Several | undefined {
@@ -47,35 +47,27 @@ type Made = {
   readonly entry: AuditView | undefined;
 };
 
-/** `hasMore`: other pages of the list have keys, too. A form without an action is sent to the address of its page. */
-export function TickForm({ hasMore = false, children }: PropsWithChildren<{ readonly hasMore?: boolean }>) {
-  return (
-    <form method="post" class="ticks" data-noun="key">
-      {children}
-      <div class="tick-bar row">
-        <span data-ticked="With">With ticked keys</span>
-        <Button name="disable" />
-        <Button name="enable" />
-        <Button name="revoke" isDangerous />
-        <select name="plan" aria-label="Plan">
-          <option value="">Plan …</option>
-          {PLAN_IDS.map((plan) => (
-            <option value={plan}>{planName(plan)}</option>
-          ))}
-        </select>
-        <Button name="plan" />
-        <TickAll />
-        {hasMore && <Check name="all" label="All that match" />}
-      </div>
-    </form>
+export function KeysForm({ hasMore, children }: PropsWithChildren<{ readonly hasMore?: boolean }>) {
+  const buttons = (
+    <>
+      <span data-ticked="With">With ticked keys</span>
+      <select name="plan" aria-label="Plan">
+        <option value="">Plan …</option>
+        {PLAN_IDS.map((plan) => (
+          <option value={plan}>{planName(plan)}</option>
+        ))}
+      </select>
+      {Object.entries(CHANGES).map(([name, { button }]) => (
+        <button type="submit" name="change" value={name} class="button small">
+          {button}
+        </button>
+      ))}
+    </>
   );
-}
-
-function Button({ name, isDangerous = false }: { readonly name: string; readonly isDangerous?: boolean }) {
   return (
-    <button type="submit" name="change" value={name} class={`button small ${isDangerous ? "danger" : ""}`}>
-      {changeOf(name)?.button}
-    </button>
+    <TickForm noun="key" buttons={buttons} hasMore={hasMore}>
+      {children}
+    </TickForm>
   );
 }
 

@@ -1,6 +1,5 @@
 /** `/console/orders` lists and ships orders, the highest ids first, and lists cancelled orders. */
 import { Hono } from "hono";
-import type { PropsWithChildren } from "hono/jsx";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import type { AuditView } from "../../../admin/audit/schema.ts";
 import { checked } from "../../../admin/http/request-validation.ts";
@@ -14,9 +13,9 @@ import { counted } from "../../../text/format.ts";
 import { EntryUndo } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
 import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
-import { CsvLink, Filters, NoRows, Pages, Presets, Tick, TickAll } from "../../kit/list.tsx";
+import { answerList, CsvLink, Filters, NoRows, Pages, Presets, Tick, TickForm } from "../../kit/list.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, Check, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
+import { Badge, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
 import { LISTED_COLUMNS } from "./order-view.tsx";
 
 const PATH = "/console/orders";
@@ -25,6 +24,7 @@ const MAX_UNASKED = 10;
 const CANCELLED = `${PATH}/cancelled`;
 const ORDERS_PER_PAGE = 50;
 const BY_DEFAULT = { direction: "desc" };
+const FILTERS = { schema: orderQuery, names: ["status", "petId"] } as const;
 
 const LOAD = (
   <a class="button primary" href={`${PATH}/load`}>
@@ -32,11 +32,20 @@ const LOAD = (
   </a>
 );
 
+/** A script says on the button how many orders are ticked. */
+const SHIP = (
+  <button type="submit" class="button primary" data-ticked="Ship">
+    Ship ticked orders
+  </button>
+);
+
 export const orderListPages = new Hono<AppEnv>()
-  .get("/", (c) => {
-    const query = queryOf(c, orderQuery, BY_DEFAULT);
-    return query.format === "csv" ? fileOf(c, orderCalls.list, query) : showOrders(c);
-  })
+  .get("/", (c) =>
+    answerList(c, orderCalls.list, () => showOrders(c), {
+      ...{ title: "Orders", byDefault: BY_DEFAULT },
+      filters: (failure) => <Filters {...{ c, ...FILTERS, failure }} />,
+    }),
+  )
   .post("/", (c) =>
     answerForm(
       c,
@@ -176,29 +185,16 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
       <FailureNotice failure={failure} />
       {shipment && <Shipped shipment={shipment} entry={entry} />}
       <Tabs c={c} />
-      <Filters c={c} schema={orderQuery} names={["status", "petId"]} texts={c.req.query()} />
-      {mayShip ? <ShipForm hasMore={next !== null || query.after !== undefined}>{table}</ShipForm> : table}
+      <Filters {...{ c, ...FILTERS }} texts={c.req.query()} />
+      {mayShip ? (
+        <TickForm noun="order" buttons={SHIP} hasMore={next !== null || query.after !== undefined}>
+          {table}
+        </TickForm>
+      ) : (
+        table
+      )}
       <Pages c={c} next={next} />
     </>,
-  );
-}
-
-/**
- * A form without an action is sent to the address of the list, so the answer has the same filters.
- * A script shows the first tick, and says on the button how many orders are ticked.
- */
-function ShipForm({ hasMore, children }: PropsWithChildren<{ readonly hasMore: boolean }>) {
-  return (
-    <form method="post" class="ticks" data-noun="order">
-      {children}
-      <div class="tick-bar row">
-        <button type="submit" class="button primary" data-ticked="Ship">
-          Ship ticked orders
-        </button>
-        <TickAll />
-        {hasMore && <Check name="all" label="All that match" />}
-      </div>
-    </form>
   );
 }
 

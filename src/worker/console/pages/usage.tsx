@@ -1,27 +1,33 @@
 /** `/console/usage` sums the requests of a range by key, plan, hour or day. By customer: `/console/customers`. */
 import { Hono } from "hono";
-import { fileOf, inputOf } from "../../../admin/serve.ts";
-import { usageCalls } from "../../../admin/usage/calls.ts";
-import { type KeyUsageView, orderOf, type PlanUsageView, usageQuery } from "../../../admin/usage/schema.ts";
-import type { AppEnv } from "../../../context.ts";
-import type { UsageSort } from "../../../db/values.ts";
-import { counted, formatNumber, planName } from "../../../text/format.ts";
-import { DAY_SECONDS, dayName, nowSeconds } from "../../../text/time.ts";
-import { AsOf, closenessColumns, figureColumns, Totals, UsageChart } from "../../kit/chart.tsx";
-import { addressOf, queryOf, type SortedBy, sortedBy } from "../../kit/forms.ts";
-import { HeatMap } from "../../kit/heat.tsx";
-import { CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../../kit/list.tsx";
-import { page } from "../../kit/page.tsx";
-import { type Column, Customer, Table, Time } from "../../kit/ui.tsx";
+import type * as v from "valibot";
+import { inputOf } from "../../admin/serve.ts";
+import { usageCalls } from "../../admin/usage/calls.ts";
+import { type KeyUsageView, orderOf, type PlanUsageView, usageQuery } from "../../admin/usage/schema.ts";
+import type { AppEnv } from "../../context.ts";
+import type { UsageSort } from "../../db/values.ts";
+import { counted, formatNumber, planName } from "../../text/format.ts";
+import { DAY_SECONDS, dayName, nowSeconds } from "../../text/time.ts";
+import { AsOf, closenessColumns, figureColumns, Totals, UsageChart } from "../kit/chart.tsx";
+import { addressOf, type SortedBy, sortedBy } from "../kit/forms.ts";
+import { HeatMap } from "../kit/heat.tsx";
+import { answerList, CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../kit/list.tsx";
+import { type ConsoleContext, page } from "../kit/page.tsx";
+import { type Column, Customer, Table, Time } from "../kit/ui.tsx";
 
 const ROWS_PER_PAGE = 50;
 const MAX_BARS = 10_000;
 /** Bars of more hours could not be told apart. Only the CSV has them. */
 const MAX_DAYS_BY_HOUR = 31;
 
-export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
-  const query = queryOf(c, usageQuery);
-  if (query.format === "csv") return fileOf(c, usageCalls.list, query);
+export const usagePages = new Hono<AppEnv>().get("/", (c) =>
+  answerList(c, usageCalls.list, (query) => showUsage(c, query), {
+    title: "Usage",
+    filters: (failure) => <Filters {...filtersOf(c)} failure={failure} />,
+  }),
+);
+
+async function showUsage(c: ConsoleContext, query: v.InferOutput<typeof usageQuery>) {
   const { from = nowSeconds(), to = nowSeconds() } = query;
   const by = query.by === "hour" && to - from > MAX_DAYS_BY_HOUR * DAY_SECONDS ? "day" : query.by;
   // A chart has every bar.
@@ -29,18 +35,13 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, by, limit } }));
   const keyCount = usage.by === "key" || usage.by === "plan" ? usage.total.keyCount : undefined;
   const sortBy = sortedBy(c, orderOf(query));
-  // Nobody types the id of a key, but a link may have it.
-  const byKey = query.key ? (["key"] as const) : [];
   return page(
     c,
     { title: "Usage", actions: <CsvLink c={c} /> },
     <>
       <Filters
-        c={c}
-        schema={usageQuery}
-        names={["from", "to", "by", ...byKey, "customer", "plan"]}
+        {...filtersOf(c)}
         texts={{ ...c.req.query(), by, from: usage.from.slice(0, 10) }}
-        button="Show"
         presets={rangePresets(c, c.req.query(), usage)}
       />
       <Totals of={usage.total}>{keyCount !== undefined && `, of ${counted(keyCount, "key")}`}</Totals>
@@ -68,12 +69,18 @@ export const usagePages = new Hono<AppEnv>().get("/", async (c) => {
         </>
       )}
       <p class="hint">
-        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf c={c} of={usage} />
+        From <Time iso={usage.from} /> to <Time iso={usage.to} />. <AsOf of={usage} />
       </p>
       <Pages c={c} next={usage.next} />
     </>,
   );
-});
+}
+
+function filtersOf(c: ConsoleContext) {
+  // Nobody types the id of a key, but a link may have it.
+  const byKey = c.req.query("key") ? (["key"] as const) : [];
+  return { c, schema: usageQuery, names: ["from", "to", "by", ...byKey, "customer", "plan"] } as const;
+}
 
 function dayAfter(day: string): string {
   return dayName(Date.parse(day) / 1000 + DAY_SECONDS);

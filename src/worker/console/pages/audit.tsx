@@ -1,24 +1,24 @@
 /** `/console/audit` lists every change by an operator, day by day. */
 import { Hono } from "hono";
-import { auditCalls } from "../../../admin/audit/calls.ts";
-import { auditQuery } from "../../../admin/audit/schema.ts";
-import { CALLS } from "../../../admin/calls.ts";
-import { fileOf, inputOf } from "../../../admin/serve.ts";
-import { undoCalls } from "../../../admin/undo/calls.ts";
-import type { Undone } from "../../../admin/undo/schema.ts";
-import type { AppEnv } from "../../../context.ts";
-import { AUDIT_CALLS } from "../../../db/values.ts";
-import { formatDay, formatTime } from "../../../text/format.ts";
-import { daysBefore } from "../../../text/time.ts";
-import { UndoForm } from "../../kit/done.tsx";
-import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, inputOfForm, queryOf } from "../../kit/forms.ts";
-import { CsvLink, Filters, NoRows, Pages } from "../../kit/list.tsx";
-import type { FormTexts } from "../../kit/members.ts";
-import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { PreviewPanel } from "../../kit/preview.tsx";
-import { Lines, Notice } from "../../kit/ui.tsx";
-import { deedsIn, Entry } from "./entry.tsx";
+import { auditCalls } from "../../admin/audit/calls.ts";
+import { auditQuery } from "../../admin/audit/schema.ts";
+import { CALLS } from "../../admin/calls.ts";
+import { inputOf } from "../../admin/serve.ts";
+import { undoCalls } from "../../admin/undo/calls.ts";
+import type { Undone } from "../../admin/undo/schema.ts";
+import type { AppEnv } from "../../context.ts";
+import { AUDIT_CALLS } from "../../db/values.ts";
+import { formatDay, formatTime } from "../../text/format.ts";
+import { daysBefore } from "../../text/time.ts";
+import { UndoForm } from "../kit/done.tsx";
+import { deedsIn, Entry } from "../kit/entry.tsx";
+import { answerForm, type Failure, FailureNotice } from "../kit/failure.tsx";
+import { addressOf, inputOfForm, queryOf } from "../kit/forms.ts";
+import { answerList, CsvLink, Filters, NoRows, Pages } from "../kit/list.tsx";
+import type { FormTexts } from "../kit/members.ts";
+import { type ConsoleContext, page } from "../kit/page.tsx";
+import { PreviewPanel } from "../kit/preview.tsx";
+import { Lines, Notice } from "../kit/ui.tsx";
 
 const PATH = "/console/audit";
 const ENTRIES_PER_PAGE = 50;
@@ -32,10 +32,12 @@ const CHANGES = Object.fromEntries(
 const RARE = ["keys.refresh", "keys.refresh_all"];
 
 export const auditPages = new Hono<AppEnv>()
-  .get("/", (c) => {
-    const query = queryOf(c, auditQuery);
-    return query.format === "csv" ? fileOf(c, auditCalls.list, query) : showAudit(c);
-  })
+  .get("/", (c) =>
+    answerList(c, auditCalls.list, () => showAudit(c), {
+      title: "Audit",
+      filters: (failure) => <Filters {...filtersOf(c)} failure={failure} />,
+    }),
+  )
   .post("/", (c) =>
     answerForm(
       c,
@@ -53,6 +55,13 @@ export const auditPages = new Hono<AppEnv>()
     ),
   );
 
+function filtersOf(c: ConsoleContext) {
+  // Nobody types an id, but a link may have it.
+  const byObject = c.req.query("object") ? (["object"] as const) : [];
+  const own = { call: { choices: CHANGES, without: RARE } };
+  return { c, schema: auditQuery, names: [...byObject, "actor", "call", "from", "to"], own } as const;
+}
+
 type Shown = { readonly failure?: Failure; readonly undone?: Undone; readonly typed?: FormTexts };
 
 async function showAudit(c: ConsoleContext, { failure, undone, typed = {} }: Shown = {}) {
@@ -67,11 +76,8 @@ async function showAudit(c: ConsoleContext, { failure, undone, typed = {} }: Sho
       <FailureNotice failure={failure} />
       {undone && <Outcome undone={undone} typed={typed} />}
       <Filters
-        c={c}
-        schema={auditQuery}
-        names={["object", "actor", "call", "from", "to"]}
+        {...filtersOf(c)}
         texts={shown}
-        own={{ call: { choices: CHANGES, without: RARE } }}
         presets={[
           ["All entries", PATH],
           ["Today", preset(daysBefore(0))],

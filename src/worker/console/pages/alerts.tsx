@@ -1,15 +1,15 @@
 /** `/console/alerts` lists what the webhook was told, and sends a test alert. */
 import { Hono } from "hono";
 import * as v from "valibot";
-import { alertCalls } from "../../../admin/alerts/calls.ts";
-import { type AlertView, alertQuery, type ReceiverView } from "../../../admin/alerts/schema.ts";
-import { fileOf, inputOf } from "../../../admin/serve.ts";
-import type { AppEnv } from "../../../context.ts";
-import { ALERT_STATES } from "../../../db/values.ts";
-import { capital } from "../../../text/format.ts";
-import { addressOf, DONE, doneAddress, isDone, queryOf } from "../../kit/forms.ts";
-import { CsvLink, NoRows, Pages, Presets } from "../../kit/list.tsx";
-import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
+import { alertCalls } from "../../admin/alerts/calls.ts";
+import { type AlertView, alertQuery, type ReceiverView } from "../../admin/alerts/schema.ts";
+import { fileOf, inputOf } from "../../admin/serve.ts";
+import type { AppEnv } from "../../context.ts";
+import { ALERT_STATES } from "../../db/values.ts";
+import { capital } from "../../text/format.ts";
+import { addressOf, doneAddress, isDone, queryOf } from "../kit/forms.ts";
+import { CsvLink, NoRows, Pages, Presets } from "../kit/list.tsx";
+import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import {
   Badge,
   type Column,
@@ -20,21 +20,21 @@ import {
   Submit,
   Table,
   Time,
-} from "../../kit/ui.tsx";
+} from "../kit/ui.tsx";
 
 const PATH = "/console/alerts";
 const ALERTS_PER_PAGE = 50;
-const QUERY = v.strictObject({ ...alertQuery.entries, ...DONE });
+const QUERY = v.strictObject({ ...alertQuery.entries, done: v.optional(v.string()) });
 
 export const alertPages = new Hono<AppEnv>()
   .get("/", async (c) => {
-    const { done: _, version: __, later: ___, ...filters } = queryOf(c, QUERY);
+    const { done: _, ...filters } = queryOf(c, QUERY);
     const query = { ...filters, limit: ALERTS_PER_PAGE };
     return query.format === "csv" ? fileOf(c, alertCalls.list, query) : showAlerts(c, query);
   })
   .post("/", async (c) => {
     const { at } = await alertCalls.test.run(inputOf(c, {}));
-    return c.redirect(doneAddress(PATH, "sent", { version: at }, c.req.query()), 303);
+    return c.redirect(doneAddress(PATH, { version: at }, c.req.query()), 303);
   });
 
 async function showAlerts(c: ConsoleContext, query: v.InferOutput<typeof alertQuery>) {
@@ -94,7 +94,7 @@ function NoWebhook() {
 
 function Receiver({ c, receiver }: { readonly c: ConsoleContext; readonly receiver: ReceiverView }) {
   const { state, says, lastError, host } = receiver;
-  const isSent = isDone(c, "sent", { version: receiver.answeredAt ?? "" });
+  const isSent = isDone(c, { version: receiver.answeredAt ?? "" });
   return (
     <>
       {isSent && (
@@ -136,6 +136,7 @@ const COLUMNS: readonly Column<AlertView>[] = [
   },
   {
     name: "Next attempt",
-    cell: ({ nextAttemptAt }) => (nextAttemptAt === null ? NONE : <Relative iso={nextAttemptAt} />),
+    cell: ({ nextAttemptAt }) =>
+      nextAttemptAt === null ? NONE : <Relative iso={nextAttemptAt} then="is due" />,
   },
 ];

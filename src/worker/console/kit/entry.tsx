@@ -1,11 +1,11 @@
 /** Says in one sentence what somebody did, and lists what changed. A deed is one entry or several entries. */
 import type { Child } from "hono/jsx";
-import type { AuditView } from "../../../admin/audit/schema.ts";
-import { saysOf, withNames } from "../../../admin/says.ts";
-import { planName } from "../../../text/format.ts";
-import { type Members, membersOf, memberText, textOf, wordsOf } from "../../../text/says.ts";
-import { EntryUndo } from "../../kit/done.tsx";
-import { addressOf } from "../../kit/forms.ts";
+import type { AuditView } from "../../admin/audit/schema.ts";
+import { saysOf, withNames } from "../../admin/says.ts";
+import { planName } from "../../text/format.ts";
+import { type Members, membersOf, memberText, textOf, wordsOf } from "../../text/says.ts";
+import { EntryUndo } from "./done.tsx";
+import { addressOf } from "./forms.ts";
 
 /** The newest entry is the first. */
 type Deed = readonly [AuditView, ...AuditView[]];

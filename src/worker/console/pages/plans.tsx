@@ -1,8 +1,8 @@
 /** `/console/plans` lists the plans. A plan's own address has the form that changes its limits, too. */
 import { Hono } from "hono";
 import type * as v from "valibot";
-import { auditCalls } from "../../../admin/audit/calls.ts";
-import { planCalls } from "../../../admin/plans/calls.ts";
+import { auditCalls } from "../../admin/audit/calls.ts";
+import { planCalls } from "../../admin/plans/calls.ts";
 import {
   alertsAt,
   LIMITS,
@@ -10,20 +10,20 @@ import {
   type PlanView,
   planUpdate,
   type updatedPlan,
-} from "../../../admin/plans/schema.ts";
-import { inputOf } from "../../../admin/serve.ts";
-import type { AppEnv } from "../../../context.ts";
-import { notFound } from "../../../platform/errors.ts";
-import { formatDay, formatNumber, planName } from "../../../text/format.ts";
-import { ActionForm, type Actions, addActionPages, offeredOf } from "../../kit/actions.tsx";
-import { Done } from "../../kit/done.tsx";
-import type { Failure } from "../../kit/failure.tsx";
-import { Fields } from "../../kit/fields.tsx";
-import { addressOf, doneAddress, effectIn, isDone } from "../../kit/forms.ts";
-import { labelOf } from "../../kit/labels.ts";
-import { textsOf } from "../../kit/members.ts";
-import { type ConsoleContext, docsUrl, page } from "../../kit/page.tsx";
-import { type Column, NONE, ShownCount, Table } from "../../kit/ui.tsx";
+} from "../../admin/plans/schema.ts";
+import { inputOf } from "../../admin/serve.ts";
+import type { AppEnv } from "../../context.ts";
+import { notFound } from "../../platform/errors.ts";
+import { formatDay, formatNumber, planName } from "../../text/format.ts";
+import { type ActionContext, type Actions, addActionPages, offeredOf } from "../kit/actions.tsx";
+import type { Failure } from "../kit/failure.tsx";
+import { Fields } from "../kit/fields.tsx";
+import { addressOf, doneAddress } from "../kit/forms.ts";
+import { labelOf } from "../kit/labels.ts";
+import { textsOf } from "../kit/members.ts";
+import { objectPage } from "../kit/object.tsx";
+import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
+import { type Column, NONE, ShownCount, Table } from "../kit/ui.tsx";
 
 const PATH = "/console/plans";
 
@@ -48,47 +48,34 @@ const PLAN_ACTIONS: Actions<PlanView, v.InferOutput<typeof updatedPlan>> = {
 
 export const planPages = new Hono<AppEnv>().get("/", (c) => plansPage(c));
 
-addActionPages(planPages, PLAN_ACTIONS, plansPage, (c, name, plan) =>
-  c.redirect(doneAddress(`${PATH}/${plan.id}`, name, plan), 303),
+addActionPages(planPages, PLAN_ACTIONS, plansPage, (c, _, plan) =>
+  c.redirect(doneAddress(`${PATH}/${plan.id}`, plan), 303),
 );
 
-async function plansPage(c: ConsoleContext, failure?: Failure) {
+async function plansPage(c: ActionContext, failure?: Failure) {
   const { plans } = await planCalls.list.run(inputOf(c, {}));
   const id = c.req.param("id");
   const shown = plans.find((plan) => plan.id === id);
   if (id !== undefined && shown === undefined) throw notFound("No plan has this id.");
   const { audit } = await auditCalls.list.run(inputOf(c, { query: { object: id, limit: 1 } }));
-  return page(
-    c,
-    { title: "Plans", status: failure?.status ?? 200 },
+  const content = (
     <>
-      {shown && isDone(c, "edit", shown) && (
-        <Done
-          subject={`Plan ${planName(shown.id)}`}
-          version={shown.version}
-          entries={audit}
-          effective={effectIn(c)}
-          mayUndo={!c.var.mayOnlyRead}
-        />
-      )}
       <p class="muted">
         The request limits of each plan. A key's own limits override those of its plan. <em>Of each key</em>:
         the plan has no limit, and each of its keys has its own.{" "}
         <a href={docsUrl("operate.md#plans")}>More about plans</a>
       </p>
       <Table caption="Plans" columns={columnsFor(c)} rows={plans} empty="There is no plan." />
-      {shown && (
-        <ActionForm
-          of={{
-            ...{ shown, actions: offeredOf(PLAN_ACTIONS, shown) },
-            ...{ address: `${PATH}/${shown.id}`, version: shown.version },
-          }}
-          open={failure?.action ?? c.req.param("action")}
-          failure={failure}
-        />
-      )}
-    </>,
+    </>
   );
+  if (shown === undefined) return page(c, { title: "Plans" }, content);
+  const { version } = shown;
+  const offered = {
+    ...{ shown, actions: offeredOf(PLAN_ACTIONS, shown) },
+    ...{ address: `${PATH}/${shown.id}`, version },
+  };
+  const title = `Plan ${planName(shown.id)}`;
+  return objectPage(c, { title, offered, failure, entries: audit }, content);
 }
 
 function columnsFor(c: ConsoleContext): readonly Column<PlanView>[] {
