@@ -18,9 +18,7 @@ const PARTS: readonly Part[] = [
   node("properties", ...VITEST, ...CONFIG, "--project=unit", "--project=worker", "--testTimeout=1200000"),
   node("every order of events", "src/limiter/test/proof/run.ts"),
   node("memory", ...VITEST, ...CONFIG, "--project=deep"),
-  node("100,000 bad requests", "test/fuzz/run.ts"),
-  node("the model under faults", "test/faults/run.ts", "--only", "model", "--minutes", "8"),
-  node("SIGKILL under load", "test/faults/run.ts", "--only", "sigkill", "--minutes", "5"),
+  node("the model under faults, SIGKILL under load, bad requests", "test/faults/run.ts", "--minutes", "20"),
   {
     name: "packages of generators and tools",
     command: ["npm", "ci", "--ignore-scripts", "--prefix", "test/contract"],

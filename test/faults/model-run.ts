@@ -1,8 +1,9 @@
 /** The model run: random steps against isolates of the real Worker, each compared with the model. */
 import fc from "fast-check";
 import { TooSlow } from "./model/client.ts";
-import { countIn, newTally, type Tally } from "./model/tally.ts";
+import { countIn, newTally } from "./model/tally.ts";
 import { type Conditions, World } from "./model/world.ts";
+import type { Found, Plan } from "./part.ts";
 import type { FaultService } from "./service.ts";
 import { clientSteps } from "./steps/client-steps.ts";
 import { keySteps } from "./steps/key-steps.ts";
@@ -14,24 +15,10 @@ export const ISOLATES = 3;
 
 const MAX_STEPS_PER_RUN = 80;
 
-export type ModelRun = {
-  readonly seed: number;
-  readonly tally: Tally;
-  readonly runs: number;
-  /** The shrunk steps, and how service and model differ; undefined: they agree. */
-  readonly failure: string | undefined;
-};
-
-export type ModelPlan = {
-  readonly seed: number;
-  readonly steps: number;
-  /** Where a failed run was found, to begin there. */
-  readonly path?: string;
-  readonly untilMs: number;
-  onRun?(steps: number): void;
-};
-
-export async function runModel(service: FaultService, plan: ModelPlan): Promise<ModelRun> {
+export async function runModel(
+  service: FaultService,
+  plan: Plan & { readonly steps: number },
+): Promise<Found> {
   const tally = newTally();
   let runs = 0;
   let failedAtMs: number | undefined;
@@ -56,7 +43,7 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
         failedAtMs ??= Date.now();
         throw thrown;
       }
-      plan.onRun?.(stepsDone());
+      plan.progress?.(`${stepsDone()} of ${plan.steps} steps`);
       runs++;
     },
   );
@@ -66,7 +53,21 @@ export async function runModel(service: FaultService, plan: ModelPlan): Promise<
     numRuns: Math.ceil(plan.steps / 10),
     endOnFailure: false,
   });
-  return { seed: plan.seed, tally, runs, failure: result.failed ? describe(result) : undefined };
+  const { requests, sharing } = tally;
+  return {
+    title: `Model run: ${runs} runs, ${requests} requests, ${sharing} by another's call, seed ${plan.seed}`,
+    rows: [
+      ...sorted("step", tally.steps),
+      ...sorted("fault", tally.faults),
+      ...sorted("status", tally.statuses),
+    ],
+    failures: result.failed ? [describe(result)] : [],
+  };
+}
+
+function sorted(kind: string, counts: ReadonlyMap<string, number>): [string, number][] {
+  const all = [...counts].sort(([a], [b]) => a.localeCompare(b));
+  return all.map(([name, count]) => [`${kind} ${name}`, count]);
 }
 
 /** The clocks of Workers decide nothing about a key. */

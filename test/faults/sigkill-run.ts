@@ -10,17 +10,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { insertKey, type MintedKey, mintKey } from "../support/mint.ts";
+import type { Found, Plan } from "./part.ts";
 import { ADMIN_TOKEN, buildWorker, controlOf } from "./service.ts";
 import { INSTRUCTION_HEADER } from "./worker/control.ts";
-
-export type SigkillRun = {
-  readonly kills: number;
-  readonly requests: number;
-  readonly checks: readonly (readonly [string, string | number])[];
-  readonly failures: readonly string[];
-};
-
-type Plan = { readonly kills: number; readonly untilMs: number; readonly progress: (text: string) => void };
 
 const ORDERS = 20_000;
 /** So many that requests of an isolate share calls. */
@@ -49,7 +41,11 @@ type Client = (typeof KEYS)[number] &
     lost: number;
   };
 
-export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<SigkillRun> {
+export async function runSigkill({
+  kills,
+  untilMs,
+  progress,
+}: Plan & { readonly kills: number }): Promise<Found> {
   const folder = await mkdtemp(join(tmpdir(), "store-orders-faults-"));
   let run: Run | undefined;
   const remove = () => {
@@ -71,9 +67,9 @@ export async function runSigkill({ kills, untilMs, progress }: Plan): Promise<Si
     let done = 0;
     while (done < kills && Date.now() < untilMs) {
       await run.round();
-      if (++done % 5 === 0) progress(`SIGKILL: ${done} of ${kills}`);
+      progress?.(`${++done} of ${kills} kills`);
     }
-    return { kills: done, ...(await run.end()) };
+    return await run.end(done);
   } finally {
     process.off("exit", remove);
     remove();
@@ -134,7 +130,7 @@ class Run {
     if (this.#child) kill(this.#child);
   }
 
-  async end(): Promise<Omit<SigkillRun, "kills">> {
+  async end(kills: number): Promise<Found> {
     const child = await this.#start();
     try {
       await this.#check();
@@ -142,7 +138,7 @@ class Run {
     } finally {
       kill(child);
     }
-    const checks: [string, string | number][] = [
+    const rows: [string, string | number][] = [
       ...this.#clients.map(({ perMinute, lost, canLose }): [string, string] => [
         `most requests lost by one SIGKILL, ${perMinute} per minute`,
         `${lost} of ${canLose} allowed`,
@@ -152,7 +148,8 @@ class Run {
       ["orders cancelled, none came back", this.#cancelled.size],
       ["changes of a key, each with its audit row", this.#notes.length],
     ];
-    return { requests: this.#requests, checks, failures: this.#failures };
+    const title = `SIGKILL: ${kills} times under load, ${this.#requests} requests`;
+    return { title, rows, failures: this.#failures };
   }
 
   async #start(): Promise<ChildProcess> {

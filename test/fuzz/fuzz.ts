@@ -1,5 +1,6 @@
 /** Sends random batches of inputs, and checks answers, state, log and memory. fast-check shrinks a batch. */
 import fc from "fast-check";
+import type { Found, Plan } from "../faults/part.ts";
 import { type MintedKey, mintKey } from "../support/mint.ts";
 import { ADMIN_TOKEN, startWorkerd, UNLIMITED, type Workerd } from "../support/workerd.ts";
 import { adminKinds } from "./admin-inputs.ts";
@@ -27,25 +28,12 @@ const ORDER_IDS = ["1", "9007199254740993", "-9223372036854775808", "92233720368
 /** Not changed by any input, so that the list can be compared in part. */
 const FIXED_ORDER = '{"id":4242,"petId":7,"quantity":2}';
 
-export type Options = {
-  readonly requests: number;
-  readonly seed: number;
-  readonly maxMs: number;
-  readonly onProgress?: (sent: number) => void;
-};
-
-export type Result = {
-  readonly sent: number;
-  /** How often each kind of input got each status. */
-  readonly counts: Readonly<Record<string, Record<string, number>>>;
-  /** Megabytes that a workerd grew by, at most. */
-  readonly memoryGrowth: number;
-  /** What is wrong, and the smallest batch that shows it. */
-  readonly failure: string | undefined;
-};
-
-export async function fuzz({ requests, seed, maxMs, onProgress }: Options): Promise<Result> {
-  const endsAtMs = Date.now() + maxMs;
+export async function fuzz({
+  requests,
+  seed,
+  untilMs,
+  progress,
+}: Plan & { readonly requests: number }): Promise<Found & { readonly sent: number }> {
   const keys = [await mintKey(), await mintKey(), await mintKey()] as const;
   const target = await targetOf(keys);
   const counted: Counted = { sent: 0, counts: {}, memoryGrowth: 0 };
@@ -53,14 +41,14 @@ export async function fuzz({ requests, seed, maxMs, onProgress }: Options): Prom
   let shrinkUntilMs: number | undefined;
   const property = fc.asyncProperty(batches(target), async (drawn) => {
     const left = shrinkUntilMs === undefined ? requests - counted.sent : drawn.length;
-    if (left <= 0 || Date.now() > (shrinkUntilMs ?? endsAtMs)) return;
+    if (left <= 0 || Date.now() > (shrinkUntilMs ?? untilMs)) return;
     if (process && process.sent >= REQUESTS_PER_PROCESS) {
       await process.close();
       process = undefined;
     }
     process ??= await Process.start(keys, target, counted);
     const problem = await process.send(drawn.slice(0, left));
-    onProgress?.(counted.sent);
+    progress?.(`${counted.sent} of ${requests} requests`);
     if (problem === undefined) return;
     shrinkUntilMs ??= Date.now() + SHRINK_MS;
     throw new Error(problem);
@@ -73,8 +61,16 @@ export async function fuzz({ requests, seed, maxMs, onProgress }: Options): Prom
       examples: [[foundBefore(target)]],
     });
     const smallest = counterexample?.[0]?.map((input) => printable(input, target));
-    const failure = smallest && [String(errorInstance), ...smallest].join("\n");
-    return { ...counted, failure };
+    const { sent, counts, memoryGrowth } = counted;
+    return {
+      sent,
+      title: `Bad input: ${sent} requests, seed ${seed}; workerd grew by ${Math.round(memoryGrowth)} MB at most`,
+      rows: Object.entries(counts).map(([kind, statuses]) => {
+        const shown = Object.entries(statuses).map(([status, count]) => `${status}: ${count}`);
+        return [kind, shown.join(", ")] as const;
+      }),
+      failures: smallest ? [[String(errorInstance), ...smallest].join("\n")] : [],
+    };
   } finally {
     await process?.close();
   }
