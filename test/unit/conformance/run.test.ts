@@ -74,9 +74,7 @@ it("2: wrong settings, which are named, and nobody who answers", async ({ expect
   const url = await serve();
   const wrong = [
     [url, settingsFile("limit", { limit: { count: 10, seconds: 86_400 } }), /limit\.seconds/],
-    [url, settingsFile("word", { pathes: {} }), /pathes/],
     [url, settingsFile("path", { ok: "GET /none" }), /404/],
-    [url, join(folder, "absent"), /absent/],
     [url, settingsFile("keys", { keys: "exit 3" }), /exit 3/],
     ["http://127.0.0.1:9", settingsFile("away"), /fetch failed/],
   ] as const;

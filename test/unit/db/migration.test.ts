@@ -186,6 +186,6 @@ describe("the migration to 2.3", () => {
         ),
       ).toEqual(bans);
     });
-    fc.assert(property, { numRuns: runs(40) });
+    fc.assert(property, { numRuns: runs(15) });
   });
 });

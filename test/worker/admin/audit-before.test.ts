@@ -9,7 +9,7 @@ import { addSecret, createKey, insertOrders, newOrderId } from "../../support/fa
 import { setClock, startApp } from "../../support/worker.ts";
 import { type Operator, operatorOf } from "./admin-support.ts";
 
-const CHANGES = 24;
+const CHANGES = 12;
 /** 2^53 + 1, which a JavaScript number rounds. */
 const LONG = "9007199254740993";
 

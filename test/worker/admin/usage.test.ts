@@ -376,7 +376,7 @@ describe("the usage of a range", () => {
         const sorted = values.toSorted((a, b) => (a < b ? -1 : Number(a > b)));
         expect(values).toEqual(direction === "asc" ? sorted : sorted.reverse());
       }),
-      { numRuns: runs(20) },
+      { numRuns: runs(8) },
     );
   });
 });

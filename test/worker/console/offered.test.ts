@@ -17,11 +17,9 @@ const STATES = {
   "at its limit": "",
   banned: `banned_until = ${NOW + 60}, ban_reason = 'abuse'`,
   disabled: "status = 'disabled'",
-  "expiring soon": `expires_at = ${NOW + 86_400}`,
   expired: `expires_at = ${NOW - 60}`,
   "expired and at its limit": `expires_at = ${NOW - 60}`,
   revoked: "status = 'revoked'",
-  "revoked and at its limit": "status = 'revoked'",
 };
 
 async function keyThatIs(state: string, set: string): Promise<string> {
