@@ -1,7 +1,7 @@
 /** Opens the database, runs transactions, and tells outages of D1 from errors in our SQL. */
-import { DrizzleQueryError, type SQL, sql } from "drizzle-orm";
+import { DrizzleQueryError, getTableColumns, type SQL, type SQLWrapper, sql } from "drizzle-orm";
 import { type DrizzleD1Database, drizzle } from "drizzle-orm/d1";
-import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
+import { SQLiteAsyncDialect, type SQLiteTable } from "drizzle-orm/sqlite-core";
 import { ApiError, causesOf } from "../platform/errors.ts";
 import type { Vars } from "../platform/settings.ts";
 
@@ -41,6 +41,17 @@ export function render({ head, where = sql`true`, tail = sql`` }: Conditional, c
 /** SQL that writes a time in Unix seconds in the form of `rfc3339`. */
 export function rfc3339Sql(seconds: SQL): SQL {
   return sql`strftime('%Y-%m-%dT%H:%M:%SZ', ${seconds}, 'unixepoch')`;
+}
+
+/** SQL of the members of the view of a row: their own SQL, or else the column with the name of the member. */
+export function membersSql<View extends object>(
+  table: SQLiteTable,
+  { entries }: { readonly entries: View },
+  own: { readonly [Member in keyof View]?: SQL },
+): SQL {
+  const members: Readonly<Record<string, SQLWrapper>> = { ...getTableColumns(table), ...own };
+  const named = Object.keys(entries).map((name) => sql`${members[name]} as ${sql.identifier(name)}`);
+  return sql.join(named, sql`, `);
 }
 
 const dialect = new SQLiteAsyncDialect();

@@ -36,7 +36,7 @@ export const apiKeys = sqliteTable("api_keys", {
   bannedUntil: integer("banned_until"),
   banReason: text("ban_reason"),
   pardonedBanId: text("pardoned_ban_id"),
-  customerId: text("customer_id"),
+  customer: text("customer_id"),
   version: integer().notNull().default(0),
 });
 

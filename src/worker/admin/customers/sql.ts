@@ -1,17 +1,21 @@
 /** D1: reads customers in the form that the admin API shows. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
+import type * as v from "valibot";
 import { idOfCustomer } from "../../db/customers-sql.ts";
-import { type Database, isRefusedBy, rfc3339Sql } from "../../db/database.ts";
+import { type Database, isRefusedBy, membersSql, rfc3339Sql } from "../../db/database.ts";
 import { customers } from "../../db/schema.ts";
 import { conflict, notFound } from "../../platform/errors.ts";
 import { foldCase, foldForSearch } from "../../text/text.ts";
 import type { Kind, Target } from "../change.ts";
-import type { CustomerView } from "./schema.ts";
+import { type CustomerView, customerView, type newCustomer } from "./schema.ts";
 
-const SELECT = sql`
-  select c.id, c.name, c.email, c.note, c.requests_per_minute as requestsPerMinute, c.requests_per_day as requestsPerDay, ${rfc3339Sql(sql`c.created_at`)} as createdAt, ${rfc3339Sql(sql`c.erased_at`)} as erasedAt,
-    (select count(*) from api_keys where customer_id = c.id and status <> 'revoked') as keys, c.version
-  from customers c`;
+const MEMBERS = membersSql(alias(customers, "c"), customerView, {
+  createdAt: rfc3339Sql(sql`c.created_at`),
+  erasedAt: rfc3339Sql(sql`c.erased_at`),
+  keys: sql`(select count(*) from api_keys where customer_id = c.id and status <> 'revoked')`,
+});
+const SELECT = sql`select ${MEMBERS} from customers c`;
 
 export async function requireCustomer(db: Database, idOrName: string): Promise<CustomerView> {
   const found = await db.get<CustomerView | undefined>(sql`${SELECT} where c.id = ${idOfCustomer(idOrName)}`);
@@ -38,13 +42,7 @@ export function searchCustomers(db: Database, text: string, limit: number): Prom
 }
 
 /** The condition that a customer `c` matches: `search` is a part of a name, an address or a note, or an id. */
-export function isSought({
-  search,
-  id,
-}: {
-  readonly search?: string | undefined;
-  readonly id?: string | undefined;
-}): SQL {
+export function isSought({ search, id }: { readonly [Name in "search" | "id"]?: string | undefined }): SQL {
   const isId = id === undefined ? sql`true` : sql`c.id = ${id}`;
   if (search === undefined) return isId;
   return sql`${isId} and (
@@ -62,11 +60,7 @@ export function customerTarget(id: string): Target<CustomerView, CustomerView> {
   return { kind: CUSTOMERS, id, select: sql`${SELECT} where c.id = ${id}`, view: (row) => row };
 }
 
-export type CustomerTexts = {
-  readonly name: string;
-  readonly email?: string | null | undefined;
-  readonly note?: string | null | undefined;
-};
+export type CustomerTexts = Pick<v.InferOutput<typeof newCustomer>, "name" | "email" | "note">;
 
 /** The columns of the texts. */
 export function textColumns({ name, email = null, note = null }: CustomerTexts) {

@@ -1,7 +1,8 @@
 /** D1: reads keys in the form that the admin API shows. */
 import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
-import { type Database, rfc3339Sql } from "../../db/database.ts";
+import { type Database, membersSql, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
 import { limitsSqlAt, temporaryUntilAt } from "../../key/limits-sql.ts";
@@ -9,7 +10,7 @@ import { isOfKeyAndLive, statusAt } from "../../key/status-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { type Kind, requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
-import type { KeyView } from "./schema.ts";
+import { type KeyView, keyView } from "./schema.ts";
 
 type Nested = "customer" | "limits" | "mayCancel" | "temporaryLimits" | "secrets";
 /** A `KeyView` whose boolean and nested members are JSON text. */
@@ -58,7 +59,6 @@ const MAY_CANCEL = sql`iif(may_cancel, 'true', 'false')`;
 
 const AUDITED = {
   ...getTableColumns(apiKeys),
-  customer: apiKeys.customerId,
   mayCancel: sql`json(${MAY_CANCEL})`,
   temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
   expiresAt: rfc3339Sql(sql`expires_at`),
@@ -92,19 +92,26 @@ function limitsJsonAt(nowSeconds: number): SQL {
 }
 
 function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
-  return sql`
-    select k.id, k.name, ${CUSTOMER_JSON} as customer, k.note, k.plan, ${statusAt(nowSeconds)} as status,
-      ${rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`)} as bannedUntil,
-      ${limitsJsonAt(nowSeconds)} as limits,
-      k.requests_per_minute as requestsPerMinute, k.requests_per_day as requestsPerDay,
-      ${temporaryLimitsUntil(temporaryUntilAt(nowSeconds))} as temporaryLimits, ${MAY_CANCEL} as mayCancel,
-      ${rfc3339Sql(sql`k.expires_at`)} as expiresAt, ${rfc3339Sql(sql`k.created_at`)} as createdAt, k.location,
-      ${rfc3339Sql(sql`k.first_used_at`)} as firstUsedAt,
-      ${admittedTodayAt(nowSeconds)} as admittedToday, ${LAST_USED_DAY} as lastUsedDay, k.version,
+  const members = membersSql(alias(apiKeys, "k"), keyView, {
+    customer: CUSTOMER_JSON,
+    status: statusAt(nowSeconds),
+    bannedUntil: rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`),
+    limits: limitsJsonAt(nowSeconds),
+    temporaryLimits: temporaryLimitsUntil(temporaryUntilAt(nowSeconds)),
+    mayCancel: MAY_CANCEL,
+    expiresAt: rfc3339Sql(sql`k.expires_at`),
+    createdAt: rfc3339Sql(sql`k.created_at`),
+    firstUsedAt: rfc3339Sql(sql`k.first_used_at`),
+    admittedToday: admittedTodayAt(nowSeconds),
+    lastUsedDay: LAST_USED_DAY,
+    secrets: sql`
       (select json_group_array(json_object('id', substr(hash, 1, ${SECRET_ID_CHARS}), 'hint', hint,
           'createdAt', ${rfc3339Sql(sql`created_at`)}, 'expiresAt', ${rfc3339Sql(sql`expires_at`)},
           'lastUsedAt', ${rfc3339Sql(SECRET_LAST_USED)}) order by created_at, hint)
-        from (select * from key_secrets where key_id = k.id order by expires_at is null desc, expires_at desc limit ${MAX_SECRETS_SHOWN})) as secrets
+        from (select * from key_secrets where key_id = k.id order by expires_at is null desc, expires_at desc limit ${MAX_SECRETS_SHOWN}))`,
+  });
+  return sql`
+    select ${members}
     from ${keys} cross join plans p on p.id = k.plan left join customers c on c.id = k.customer_id`;
 }
 

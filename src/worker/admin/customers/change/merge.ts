@@ -9,8 +9,10 @@ import { listOf } from "../../../text/says.ts";
 import { type ChangeInput, make, versionOf } from "../../change.ts";
 import { refreshAtOnce } from "../../refresh-limiters.ts";
 import { ERASED } from "../../refusal-sql.ts";
-import type { merged, merger } from "../schema.ts";
+import { type merged, type merger, newCustomer } from "../schema.ts";
 import { customerTarget, requireCustomer } from "../sql.ts";
+
+const MEMBERS = Object.keys(newCustomer.entries);
 
 type MergeInput = ChangeInput<v.InferOutput<typeof merger>>;
 
@@ -33,7 +35,7 @@ async function merge(input: MergeInput) {
   const isThere = sql`exists (select 1 from customers where id = ${into.id} and erased_at is null)`;
   const { says } = await make(input, customerTarget(from.id), {
     call: "customers.merge",
-    before: ["name", "email", "note", "requestsPerMinute", "requestsPerDay"],
+    before: MEMBERS,
     after: { into: into.id },
     refused: sql`coalesce(${ERASED}, iif(${isThere}, null, 'cannot become one with a customer that is erased or merged'))`,
     statements: (made) => [
@@ -70,15 +72,14 @@ function moveSums(from: string, into: string) {
 
 export async function previewMerge(input: MergeInput): Promise<string[]> {
   const { from, into } = await merge({ ...input, isDryRun: true });
-  const [limit, limitGone] = [into, from].map(({ requestsPerMinute, requestsPerDay }) =>
-    listOf(Object.entries({ requestsPerMinute, requestsPerDay })),
-  );
-  const gone = [from.email, from.note, limitGone].filter(Boolean);
+  const { requestsPerMinute, requestsPerDay } = into;
+  const limit = listOf(Object.entries({ requestsPerMinute, requestsPerDay }));
+  const gone = listOf(Object.entries(from).filter(([name]) => name !== "name" && MEMBERS.includes(name)));
   return [
     `${counted(from.keys, "key")} of ${from.name}, its revoked keys, its use and its bans become those of ${into.name}.`,
     ...(limit ? [`The limit of ${into.name} over all its keys is theirs, too: ${limit}.`] : []),
     `${from.name} is no customer any more, and its links end.`,
-    ...(gone.length === 0 ? [] : [`This goes, and only the audit log has it then: ${gone.join("; ")}`]),
+    ...(gone ? [`This goes, and only the audit log has it then: ${gone}`] : []),
     "This cannot be undone.",
   ];
 }

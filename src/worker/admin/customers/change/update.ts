@@ -64,8 +64,7 @@ export async function createCustomer(
 ): Promise<v.InferOutput<typeof changedCustomer>> {
   const { author, body } = input;
   const id = mintCustomerId(randomBytes);
-  const { requestsPerMinute, requestsPerDay } = body;
-  const values = { ...textColumns(body), requestsPerMinute, requestsPerDay, id, createdAt: author.at };
+  const values = { ...body, ...textColumns(body), id, createdAt: author.at };
   const created = await conflictOnName(
     create(input, customerTarget(id), {
       ...{ call: "customers.create", after: body },

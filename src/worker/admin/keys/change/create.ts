@@ -22,12 +22,9 @@ export async function issueKey(
   input: Pick<ChangeInput<v.InferOutput<typeof newKey>>, "env" | "author" | "body">,
 ): Promise<v.InferOutput<typeof issuedKey>> {
   const { env, author, body } = input;
-  const { name, plan, requestsPerMinute = null, requestsPerDay = null, expiresAt = null } = body;
-  const { note = null, location = null, mayCancel } = body;
-  const limits = { requestsPerMinute, requestsPerDay };
-  const fields = { name, note, plan, ...limits, mayCancel, expiresAt, location };
-  const customer = await nameCustomer(openDatabase(env.DB), author, body.customer ?? null);
-  const id = body.id ?? newKeyId();
+  const { id = newKeyId(), customer: named = null, ...fields } = body;
+  const { name, plan, requestsPerMinute = null, requestsPerDay = null, location = null } = fields;
+  const customer = await nameCustomer(openDatabase(env.DB), author, named);
   const { key, row } = await mintSecret(env, { id, location }, author.at);
   const created = await create(input, keyTarget(id, author.at), {
     call: "keys.create",
@@ -36,13 +33,8 @@ export async function issueKey(
     statements: (made) => [
       ...customer.statements(made),
       insertRow(apiKeys, {
-        ...{
-          ...fields,
-          ...foldedOf(fields),
-          id,
-          customerId: sql`(select after ->> 'customer' from ${made})`,
-        },
-        ...{ createdAt: author.at, version: versionOf(made) },
+        ...{ ...fields, ...foldedOf(fields), id, createdAt: author.at, version: versionOf(made) },
+        customer: sql`(select after ->> 'customer' from ${made})`,
       }),
       insertRow(keySecrets, row),
     ],

@@ -25,12 +25,7 @@ export function keyUpdateTo(names: readonly string[], after: unknown, folded: Ke
     before: names,
     after,
     refused: keyRefusal(after instanceof SQL ? after : sql`${JSON.stringify(after)}`),
-    statements: (made) => [
-      updateRows(KEYS, made, names, {
-        ...folded,
-        ...(names.includes("customer") && { customerId: sql`made.after ->> 'customer'` }),
-      }),
-    ],
+    statements: (made) => [updateRows(KEYS, made, names, folded)],
   } as const satisfies ChangeOfRows;
 }
 
