@@ -135,7 +135,14 @@ export const TABLES = [
 ];
 
 /** The rows of all tables that changes of operators write. */
-export async function everythingStored(): Promise<Record<string, unknown[]>> {
-  const all = await env.DB.batch(TABLES.map((table) => env.DB.prepare(`select * from ${table}`)));
-  return Object.fromEntries(TABLES.map((table, i) => [table, all[i]?.results ?? []]));
+export async function everythingStored(tables = TABLES): Promise<Record<string, unknown[]>> {
+  const all = await env.DB.batch(tables.map((table) => env.DB.prepare(`select * from "${table}"`)));
+  return Object.fromEntries(tables.map((table, i) => [table, all[i]?.results ?? []]));
+}
+
+/** The rows of all tables. */
+export async function everyRow(): Promise<Record<string, unknown[]>> {
+  const select = "select name from sqlite_schema where type = 'table' and name not glob '_cf*'";
+  const { results } = await env.DB.prepare(select).all<{ name: string }>();
+  return everythingStored(results.map(({ name }) => name));
 }

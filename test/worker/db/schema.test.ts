@@ -20,7 +20,6 @@ async function rows<Row>(query: string, ...bindings: string[]): Promise<Row[]> {
 }
 
 type TableRow = { name: string; strict: number; wr: number };
-type ColumnRow = { name: string; type: string; notnull: number; dflt_value: string | null; pk: number };
 
 async function migratedTables(): Promise<TableRow[]> {
   const all = await rows<TableRow>(
@@ -39,17 +38,13 @@ describe("the migrated database", () => {
     it(`has ${table.name} as in the schema: columns, types, nullability, defaults, primary key`, async ({
       expect,
     }) => {
-      const migrated = await rows<ColumnRow>("select * from pragma_table_info(?)", table.name);
-      expect(
-        migrated.map(({ name, type, notnull, dflt_value, pk }) => ({
-          name,
-          type: type.toLowerCase(),
-          notnull,
-          dflt_value,
-          pk,
-        })),
-      ).toEqual(
-        table.columns.map((column) => ({
+      const columns = table.columns.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+      const migrated = await rows(
+        "select name, lower(type) as type, `notnull`, dflt_value, pk from pragma_table_info(?) order by name",
+        table.name,
+      );
+      expect(migrated).toEqual(
+        columns.map((column) => ({
           name: column.name,
           type: column.getSQLType(),
           notnull: Number(column.notNull),
