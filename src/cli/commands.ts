@@ -2,6 +2,7 @@
 
 import { type Command, Option } from "commander";
 import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
+import type { Shipment } from "../worker/admin/orders/schema.ts";
 import { saysOfEnding } from "../worker/admin/says.ts";
 import { send } from "./api.ts";
 import { confirm, durationOf, parseCount, parseWholeNumber, requireTerminal, seconds } from "./arguments.ts";
@@ -32,9 +33,8 @@ const LINES: Readonly<Record<string, string>> = {
   "plans.update": "plans set",
   "usage.list": "usage",
 };
-/** Two commands read files, one call is for them, and these are for programs and for *Overview*. */
-const NOT_FOR_PEOPLE = ["metrics.show", "reference.show", "usage.near"];
-export const BY_HAND = ["orders.load", "orders.ship", ...NOT_FOR_PEOPLE];
+/** A command reads files, and the others are for programs and for *Overview*. */
+export const BY_HAND = ["orders.load", "metrics.show", "reference.show", "usage.near"];
 const FLAGS: Readonly<Record<string, string>> = {
   expiringBefore: "--expiring-within",
   from: "--since",
@@ -48,8 +48,10 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   audit: "118",
   customer: '"Pet Shop"',
   key: "acme",
+  keys: '--customer "Pet Shop"',
   link: "link_5e9d1f0a7b3c2d48",
   order: "5",
+  orders: "5 6 7",
   plan: "pro",
   secret: "5e9d1f0a7b3c2d48",
   text: '"Pet Shop"',
@@ -68,8 +70,8 @@ type Form = {
   /** The arguments: `key` and `secret` of `/keys/{id}/secrets/{secretId}`, and what the query must have. */
   readonly names: readonly string[];
   readonly members: readonly Member[];
-  /** The arguments are any number of keys, the `ids` of the body. */
-  readonly takesKeys: boolean;
+  /** The arguments are any number of keys or orders, the `ids` of the body. */
+  readonly several: string | undefined;
 };
 type Options = Readonly<Record<string, unknown>> & Paging & { readonly yes?: true; readonly dryRun?: true };
 
@@ -85,8 +87,8 @@ export function addCallCommands(program: Command, session: Connection): void {
   }
 }
 
-function lengthOf({ names, takesKeys }: Form): number {
-  return takesKeys ? Number.POSITIVE_INFINITY : names.length;
+function lengthOf({ names, several }: Form): number {
+  return several ? Number.POSITIVE_INFINITY : names.length;
 }
 
 export function wayOf(call: DocumentedCall): Form {
@@ -94,16 +96,17 @@ export function wayOf(call: DocumentedCall): Form {
   const inPath = [...call.line.matchAll(/(\w+?)s?\/\{/g)].map(([, name = ""]) => name);
   const needed = call.query.flatMap(({ name, isRequired }) => (isRequired ? [name] : []));
   const names = [...inPath, ...needed];
-  const takesKeys = call.body.some(({ name }) => name === "ids");
+  const several = call.body.some(({ name }) => name === "ids") ? /\w+(?=s\.)/.exec(call.id)?.[0] : undefined;
   const options = ownOf(call, call.query).filter(({ isRequired }) => !isRequired);
   const members = [...options, ...call.body.filter(({ name }) => name !== "ids")];
-  return { call, words, flag, names, members, takesKeys };
+  return { call, words, flag, names, members, several };
 }
 
 function addForms(parent: Command, session: Connection, verb: string, forms: readonly Form[]): void {
   const [few = [], many = few] = forms.map(({ names }) => names);
-  const args = forms.some(({ takesKeys }) => takesKeys)
-    ? ["[key...]"]
+  const several = forms.find((form) => form.several)?.several;
+  const args = several
+    ? [`[${several}...]`]
     : many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
   const does = forms.map(({ call }) => call.does).join(" ");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
@@ -188,14 +191,14 @@ function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function exampleOf({ call, words, flag, names, members, takesKeys }: Form): string {
+function exampleOf({ call, words, flag, names, members, several }: Form): string {
   const options = members.flatMap(({ name }) => {
     const value = call.example?.[name];
     if (value === undefined) return [];
     const text = isDuration(name) ? durationOf(Number(value)) : String(value);
     return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
   });
-  const args = takesKeys ? ['--customer "Pet Shop"'] : names.map((name) => EXAMPLES[name]);
+  const args = several ? [EXAMPLES[`${several}s`]] : names.map((name) => EXAMPLES[name]);
   return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
 }
 
@@ -207,13 +210,13 @@ function chosen(command: Command, forms: readonly Form[]): Form {
   const isGiven = (name: string) => options[optionNameOf(name)] !== undefined;
   const given = forms.flatMap(namesOf).filter(isGiven);
   const fitting = forms.filter(
-    (each) => each.flag === flag && (each.takesKeys || each.names.length === command.args.length),
+    (each) => each.flag === flag && (each.several || each.names.length === command.args.length),
   );
   // One key is changed by the call for one key, unless that call lacks an option.
   const form = fitting.find((each) => given.every((name) => namesOf(each).includes(name))) ?? fitting[0];
   if (form === undefined) return refuse(`Use ${forms.map(usageOf).join(" or ")}.`);
-  if (form.takesKeys && command.args.length > 0 === isGiven("customer"))
-    return refuse("Give the keys, or their --customer.");
+  if (form.several && command.args.length > 0 === isGiven("customer"))
+    return refuse(`Give the ${form.several}s${form.several === "key" ? ", or their --customer" : ""}.`);
   const other = given.find((name) => !namesOf(form).includes(name));
   if (other) return refuse(`${usageOf(form)} has no ${flagOf(other)}.`);
   const missing = form.members.find(({ name, isRequired }) => isRequired && !isGiven(name));
@@ -224,18 +227,24 @@ function namesOf({ call, members }: Form): string[] {
   return [...members.map(({ name }) => name), ...(isPaged(call) ? ["limit", "after"] : [])];
 }
 
-function usageOf({ words, names, flag, takesKeys }: Form): string {
-  return [words, takesKeys && "<key...>", ...names.map((name) => `<${name}>`), ...(flag ? [`--${flag}`] : [])]
+function usageOf({ words, names, flag, several }: Form): string {
+  return [
+    words,
+    several && `<${several}...>`,
+    ...names.map((name) => `<${name}>`),
+    ...(flag ? [`--${flag}`] : []),
+  ]
     .filter(Boolean)
     .join(" ");
 }
 
 /** The answer of a change has a sentence about it. */
 type Said = { readonly says: string };
+type Changed = Said & Partial<Pick<Shipment, "missing">>;
 
 async function run(session: Connection, command: Command, form: Form): Promise<void> {
   const { call, names } = form;
-  if (form.takesKeys) return runForKeys(session, command, call);
+  if (form.several) return runForSeveral(session, command, call, form.several);
   const options = command.opts<Options>();
   const args = names.map((name, i): [string, string] => [name, command.args[i] ?? ""]);
   const body = await valuesOf(session, call.body, options);
@@ -256,13 +265,18 @@ async function run(session: Connection, command: Command, form: Form): Promise<v
   if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
 }
 
-async function runForKeys(session: Connection, command: Command, call: DocumentedCall): Promise<void> {
+async function runForSeveral(
+  session: Connection,
+  command: Command,
+  call: DocumentedCall,
+  noun: string,
+): Promise<void> {
   const options = command.opts<Options>();
   const isDryRun = options.dryRun === true;
   const asks = options.yes || isDryRun ? undefined : call.asks;
   if (asks) requireTerminal(session.io);
   const members = await valuesOf(session, call.body, options);
-  const ids = await Promise.all(command.args.map((ref) => findKeyId(session, ref)));
+  const ids = await Promise.all(command.args.map((ref) => IDS[noun]?.(session, ref) ?? ref));
   let json = ids.length === 0 ? members : { ...members, ids };
   const dryRun = { json, query: { "dry-run": "true" } };
   if (asks) {
@@ -272,9 +286,11 @@ async function runForKeys(session: Connection, command: Command, call: Documente
     json = { ...others, ids: [...body.changed, ...body.unchanged].map(({ id }) => id) };
     await confirm(session.io, printable(`${body.says}\n${asks}`));
   }
-  const answer = await send<ChangedKeys>(session.access, call.line, isDryRun ? dryRun : { json });
+  const answer = await send<Changed>(session.access, call.line, isDryRun ? dryRun : { json });
   show(session, answer, () => answer.body.says);
   if (isDryRun) session.io.stderr.write(DRY_RUN);
+  const missing = answer.body.missing?.length ?? 0;
+  if (missing > 0) throw new CliError(`No ${noun} has ${missing} of the ids.`);
 }
 
 /** Returns the given members in the form of the API. */

@@ -10,7 +10,7 @@ import { accessFor } from "./access.ts";
 import { parseWholeNumber } from "./arguments.ts";
 import { addBackupCommand } from "./commands/backup.ts";
 import { addCompletionCommand } from "./commands/completion.ts";
-import { addOrderFileCommands } from "./commands/load-orders.ts";
+import { addLoadCommand } from "./commands/load-orders.ts";
 import { addCallCommands } from "./commands.ts";
 import { CliError, type CliIo } from "./io.ts";
 import { paint, printable } from "./output.ts";
@@ -70,7 +70,7 @@ export function createProgram(io: CliIo, json: boolean, writeErr: (text: string)
     },
   };
   addCallCommands(program, session);
-  addOrderFileCommands(program, session);
+  addLoadCommand(program, session);
   addBackupCommand(program, session);
   addCompletionCommand(program);
   return program;

@@ -19,7 +19,6 @@ import { parseCount } from "../arguments.ts";
 import { bytesTwice, CliError, type CliIo, isPipe } from "../io.ts";
 import { describe, printable, toJson } from "../output.ts";
 import { addCommand, type Connection, groupOf } from "../session.ts";
-import { addShip, NO_LIMITS, REFUSED_SHOWN, refusedSays, wrongFile } from "./ship-orders.ts";
 
 type LoadOptions = {
   readonly dryRun: boolean;
@@ -31,7 +30,12 @@ type LoadOptions = {
 
 const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
-export function addOrderFileCommands(program: Command, session: Connection): void {
+const NO_LIMITS = { orders: Number.POSITIVE_INFINITY, refused: Number.POSITIVE_INFINITY, refusedChars: 0 };
+/** The terminal shows this many refused lines. */
+const REFUSED_SHOWN = 10;
+const IS_ROUNDED = " Make the file again with ids as text. If the numbers are right: --allow-rounded.";
+
+export function addLoadCommand(program: Command, session: Connection): void {
   const orders = groupOf(program, "orders");
   const loads =
     "Insert and update orders from a file. FILE.rejected.csv or .ndjson gets the lines that are wrong.";
@@ -43,7 +47,6 @@ export function addOrderFileCommands(program: Command, session: Connection): voi
     .option("--allow-rounded", "also load numbers that a program may have rounded", false)
     .option("--batch <n>", "orders in one request; 500 fit the CPU time of the free plan", parseCount, 1_000)
     .action((file: string, options: LoadOptions) => loadFile(session, file, options));
-  addShip(orders, session);
 }
 
 async function loadFile(session: Connection, file: string, options: LoadOptions): Promise<void> {
@@ -58,7 +61,10 @@ async function loadFile(session: Connection, file: string, options: LoadOptions)
   };
   const bytes = await bytesTwice(io, file);
   const checked = await checkFile(readOrders(bytes()), NO_LIMITS, options.allowRounded);
-  if (checked.kind !== "ready") throw wrongFile("Nothing was loaded.", checked);
+  if (checked.kind !== "ready")
+    throw new CliError(
+      `Nothing was loaded. ${checked.reason}${checked.kind === "rounded" ? IS_ROUNDED : ""}`,
+    );
   const rejected = rejectedFile(name ?? "stdin");
   let progress = NOTHING_LOADED;
   const shown: RefusedLine[] = [];
@@ -77,7 +83,7 @@ async function loadFile(session: Connection, file: string, options: LoadOptions)
   if (figures.read === 0) throw new CliError("The file has no orders.");
   if (options.dryRun) io.stderr.write("dry run: nothing was stored\n");
   if (figures.refused === 0) return;
-  for (const each of shown) io.stderr.write(printable(`${refusedSays(each)}\n`));
+  for (const { line, reason } of shown) io.stderr.write(printable(`line ${line}: ${reason}\n`));
   throw new CliError(`Refused lines: ${figures.refused}${rejected.place()}`);
 }
 

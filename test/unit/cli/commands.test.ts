@@ -425,44 +425,8 @@ describe("orders ship", () => {
     expect(bodies()).toEqual([["POST /admin/orders/ship", ["5", "6", ...missing]]]);
   });
 
-  it("reads ids from a file, one a line, and sends up to 500 at once", async ({ expect }) => {
-    const ids = Array.from({ length: 502 }, (_, i) => `${9007199254740993n + BigInt(i)}`);
-    const input = `\ufeff${ids.join("\r\n")}\r\n\r\n`;
-    const { code } = await run(["orders", "ship", "--file", "-"], [answer, answer], { input });
-    expect([code, bodies().map(([, each]) => each)]).toEqual([0, [ids.slice(0, 500), ids.slice(500)]]);
-    // They are undone together.
-    const [first, second] = sent.map(({ body }) => JSON.parse(body).shipment);
-    expect([first, second]).toEqual([expect.stringMatching(/^.{36}$/), first]);
-  });
-
-  it.for([
-    "5\n\n6\n",
-    "id,petId,status\n5,10,pending\n6,,\n",
-    "status;ID\n;5\n;6",
-    '"5"\n6',
-    '{"id":5}\n{"id":"6"}',
-    '[{"id":5},{"id":6}]',
-  ])("reads a file as a load does: %j", async (input, { expect }) => {
-    await run(["orders", "ship", "--file", "-"], [answer], { input });
-    expect(bodies().map(([, ids]) => ids)).toEqual([["5", "6"]]);
-  });
-
-  it.for([
-    "5\nid\n",
-    "5\n5\n",
-    "id,owner\n5,Ada\n",
-    "id\n5.0\n",
-    "5,6\n",
-    "[5",
-    `id\n${"9007199254740990\n".repeat(2)}`,
-  ])("ships nothing of a file with a wrong line: %j", async (input, { expect }) => {
-    const { code } = await run(["orders", "ship", "--file", "-"], [], { input });
-    expect([code, sent]).toEqual([1, []]);
-  });
-
   it("sends nothing if there is no id", async ({ expect }) => {
     expect(await runLine("orders ship")).toMatchObject({ code: 2 });
-    expect(await runLine("orders ship --file no/such/file")).toMatchObject({ code: 1 });
     expect(sent).toEqual([]);
   });
 });

@@ -1,5 +1,4 @@
 /** Reads the rows of CSV, and writes rows that were refused. Pure. */
-import { isInt64 } from "../../../text/int64.ts";
 import { repeated } from "../../../text/text.ts";
 import { LEFT_OUT, ORDER_MEMBERS } from "../loaded-order.ts";
 import { type FileProblem, INVALID, type Line, NOT_TEXT } from "./text.ts";
@@ -15,13 +14,9 @@ export type CsvRow = Line & { readonly header: Header } & (
 /** A quotation mark that nothing closes must not take the rest of the file into its row. */
 const MAX_LINES_PER_ROW = 20;
 
-/**
- * The first row with a value is the header. If the header is wrong, no other row is read. A file of ids may have
- * one id a line, without a header.
- */
+/** The first row with a value is the header. If the header is wrong, no other row is read. */
 export async function* csvRowsOf(
   lines: AsyncIterable<Line | FileProblem>,
-  isOfIds: boolean,
 ): AsyncGenerator<CsvRow | FileProblem, void> {
   const source = lines[Symbol.asyncIterator]();
   let ahead: readonly Line[] = [];
@@ -45,8 +40,6 @@ export async function* csvRowsOf(
     try {
       const cells = cellsOf(text, delimiter);
       if (cells.every((cell) => cell === "")) continue;
-      if (isOfIds && cells.length === 1 && isInt64(cells[0] ?? ""))
-        header ??= { text: "id", delimiter, names: ["id"] };
       if (header) yield { line, text, header, members: membersIn(cells, header.names) };
       header ??= { text, delimiter, names: namesIn(text, cells) };
     } catch (thrown) {

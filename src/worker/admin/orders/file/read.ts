@@ -16,13 +16,9 @@ export type ReadLine = { readonly forms: readonly Form[] } & (
   | RefusedLine
 );
 
-/**
- * Reads the orders of a file. Lines and rows without a value are left out. A problem ends the file. A file of ids
- * may also have one id a line.
- */
+/** Reads the orders of a file. Lines and rows without a value are left out. A problem ends the file. */
 export async function* readOrders(
   bytes: AsyncIterable<Uint8Array>,
-  isOfIds = false,
 ): AsyncGenerator<ReadLine | FileProblem, void> {
   const chunks = decodedText(bytes);
   let blank = "";
@@ -34,7 +30,7 @@ export async function* readOrders(
     }
     const all = startingWith(blank + chunk, chunks);
     if (sign === "[") return yield* readArray(all);
-    return yield* sign === "{" ? readObjects(all) : readRows(all, isOfIds);
+    return yield* sign === "{" ? readObjects(all) : readRows(all);
   }
 }
 
@@ -62,12 +58,9 @@ async function* readObjects(chunks: AsyncIterable<string>): AsyncGenerator<ReadL
   }
 }
 
-async function* readRows(
-  chunks: AsyncIterable<string>,
-  isOfIds: boolean,
-): AsyncGenerator<ReadLine | FileProblem, void> {
+async function* readRows(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine | FileProblem, void> {
   const check = orderChecker("line");
-  for await (const row of csvRowsOf(linesOf(chunks), isOfIds)) {
+  for await (const row of csvRowsOf(linesOf(chunks))) {
     if ("problem" in row) yield row;
     else yield readOrder(row, "reason" in row ? { ...row, isJson: false } : { value: row.members }, check);
   }
