@@ -430,6 +430,8 @@ CREATE TRIGGER `orders_insert_is_no_removal` AFTER INSERT ON `orders` BEGIN
 	DELETE FROM `removed_orders` WHERE `id` = NEW.`id`;
 END;
 --> statement-breakpoint
+CREATE INDEX `cancelled_orders_by_key` ON `cancelled_orders` (`cancelled_by`,`cancelled_at`);
+--> statement-breakpoint
 -- A dry run is the batch of a change with a last statement that inserts here: it fails, and D1 takes all back.
 CREATE VIEW `dry_run` AS SELECT 1 AS `is_made`;
 --> statement-breakpoint

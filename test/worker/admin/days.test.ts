@@ -13,7 +13,14 @@ const operator = operatorOf(startApp());
 
 startEachTestAt(T0);
 
-type Event = { at: string; until: string | null; kind: string; keyName: string; says: string };
+type Event = {
+  at: string;
+  until: string | null;
+  kind: string;
+  keyName: string;
+  orderId: string | null;
+  says: string;
+};
 
 /** A key that was refused, banned and changed yesterday, and was used then. */
 async function blockedYesterday(name: string) {
@@ -36,6 +43,11 @@ async function blockedYesterday(name: string) {
     env.DB.prepare(
       "insert into bans (id, key_id, cause, strikes, started_at, ends_at, customer_id) select 'ban_' || id, id, 'strikes', 20, ?, ?, customer_id from api_keys where id = ?",
     ).bind(yesterday + 50_399, yesterday + 50_699, key.id),
+    ...[yesterday - 1, yesterday + 52_000, yesterday + 86_400].map((at) =>
+      env.DB.prepare(
+        "insert into cancelled_orders (order_id, cancelled_at, cancelled_by, request_id) values (9007199254740993, ?, ?, 'r')",
+      ).bind(at, key.id),
+    ),
   ]);
   setClock(T0 - DAY_MS);
   await operator("PATCH", `/keys/${key.id}`, { note: "called" });
@@ -61,6 +73,7 @@ describe("a day", () => {
       ["13:59", "14:04", "ban"],
       ["14:00", "14:02", "refused"],
       ["14:00", null, "secret"],
+      ["14:26", null, "cancel"],
       ["14:40", "14:41", "refused"],
     ]);
     const says = events.map((event) => event.says).join("\n");
@@ -69,6 +82,7 @@ describe("a day", () => {
     expect(says).toContain("2 refused by the limit per day");
     expect(says).toMatch(/is changed: note .*called/);
     expect(says).toContain(hint);
+    expect(events.map(({ orderId }) => orderId).filter(Boolean)).toEqual(["9007199254740993"]);
   });
 
   it("is the hours around a time, in the words of an operator and of a table", async ({ expect }) => {
@@ -76,7 +90,7 @@ describe("a day", () => {
     for (const at of ["yesterday 14:00", "2037-05-05 14:00", "2037-05-05T14:00:00Z"]) {
       const { body } = await operator("GET", `/keys/${id}/day?at=${encodeURIComponent(at)}`);
       expect(body).toMatchObject({ from: "2037-05-05T13:00:00Z", to: "2037-05-05T15:00:00Z" });
-      expect(body.events).toHaveLength(6);
+      expect(body.events).toHaveLength(7);
     }
     for (const at of ["garbage", "yesterday 25:00", "2037-02-30 10:00", "yesterday 14"])
       expect((await operator("GET", `/keys/${id}/day?at=${encodeURIComponent(at)}`)).status).toBe(400);

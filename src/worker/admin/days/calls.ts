@@ -1,4 +1,4 @@
-/** What happened on a day to a key, or to the keys of a customer: audit log, bans and usage as a line of time. */
+/** What happened on a day to a key, or to the keys of a customer: audit log, bans, cancels and usage as a line of time. */
 import * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
@@ -22,7 +22,7 @@ import {
 } from "../usage/schema.ts";
 import { findUsage, toHourUsage } from "../usage/service.ts";
 import { listHoursOfKeys } from "../usage/sql.ts";
-import { listKeyNames, listSecretUses } from "./sql.ts";
+import { listCancels, listKeyNames, listSecretUses } from "./sql.ts";
 
 const dayQuery = v.strictObject({
   at: described(
@@ -34,9 +34,10 @@ const dayQuery = v.strictObject({
 const dayEvent = v.strictObject({
   at: dateTime,
   until: described(v.nullable(dateTime), "When it ended or ends. Null: it was a moment."),
-  kind: v.picklist(["refused", "ban", "change", "secret"]),
+  kind: v.picklist(["refused", "ban", "change", "cancel", "secret"]),
   keyId: described(v.nullable(v.string()), "Null: a change of the customer."),
   keyName: v.nullable(v.string()),
+  orderId: described(v.nullable(v.string()), "The order that was cancelled."),
   says: v.string(),
 });
 export type DayEvent = v.InferOutput<typeof dayEvent>;
@@ -48,12 +49,12 @@ export const dayAnswer = v.strictObject({
     v.array(dayEvent),
     "In the order of time. Minutes in a row with the same refusals are one.",
   ),
-  hasMore: described(v.boolean(), "Whether there were more bans or changes than these."),
+  hasMore: described(v.boolean(), "Whether there were more bans, changes or cancels than these."),
   unreachable,
 });
 
 const description =
-  "In the order of time: the minutes in which requests were refused and by which limit, bans, changes by operators, and the last use of each secret on that day.";
+  "In the order of time: the minutes in which requests were refused and by which limit, bans, changes by operators, orders that the keys cancelled, and the last use of each secret on that day.";
 
 export const dayCalls = {
   key: call({
@@ -101,15 +102,18 @@ async function findDay(
   const names = await listKeyNames(db, filter);
   const objects = [...names.keys(), ...("customer" in whose ? [whose.customer] : [])];
   const page = { ...range, limit: MAX_PAGE_SIZE };
-  const [hours, secrets, { bans, next: moreBans }, { audit, next: moreChanges }] = await Promise.all([
-    listHoursOfKeys(db, filter),
-    listSecretUses(db, filter),
-    listBans(db, { ...whose, ...page, state: "all" }, nowSeconds()),
-    listAudit(db, { ...page, objects }),
-  ]);
+  const [hours, secrets, cancels, { bans, next: moreBans }, { audit, next: moreChanges }] = await Promise.all(
+    [
+      listHoursOfKeys(db, filter),
+      listSecretUses(db, filter),
+      listCancels(db, [...names.keys()], filter, MAX_PAGE_SIZE + 1),
+      listBans(db, { ...whose, ...page, state: "all" }, nowSeconds()),
+      listAudit(db, { ...page, objects }),
+    ],
+  );
   const nameOf = (id: string) => names.get(id) ?? id;
   const ofKey = (keyId: string) => ({ keyId, keyName: nameOf(keyId) });
-  const events: DayEvent[] = [
+  const events: (Omit<DayEvent, "orderId"> & Partial<DayEvent>)[] = [
     ...[...Map.groupBy(hours, ({ keyId }) => keyId)].flatMap(([keyId, rows]) =>
       spansOf(rows.map((row) => toHourUsage(row.start, row))).map((span) => ({ ...span, ...ofKey(keyId) })),
     ),
@@ -130,6 +134,10 @@ async function findDay(
         says: `${entry.actor}: ${saysOf(entry)}`,
       };
     }),
+    ...cancels.slice(0, MAX_PAGE_SIZE).map(({ keyId, orderId, at }) => {
+      const says = `cancelled order ${orderId}`;
+      return { at: rfc3339(at), until: null, kind: "cancel" as const, ...ofKey(keyId), orderId, says };
+    }),
     ...secrets.map((use) => {
       const says = `last request of this day with the secret ${use.hint}`;
       return { at: rfc3339(use.at), until: null, kind: "secret" as const, ...ofKey(use.keyId), says };
@@ -138,8 +146,8 @@ async function findDay(
   const inOrder = events.toSorted((a, b) => a.at.localeCompare(b.at));
   return {
     ...about,
-    events: inOrder,
-    hasMore: (moreBans ?? moreChanges) !== null,
+    events: inOrder.map((event) => ({ orderId: null, ...event })),
+    hasMore: cancels.length > MAX_PAGE_SIZE || (moreBans ?? moreChanges) !== null,
   };
 }
 

@@ -2,7 +2,7 @@
 import { sql } from "drizzle-orm";
 import type { Database } from "../../db/database.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
-import { isIn, type UsageFilter } from "../usage/sql.ts";
+import { isIn, type UsageFilter, type UsageRange } from "../usage/sql.ts";
 
 type SecretUse = { readonly keyId: string; readonly hint: string; readonly at: number };
 
@@ -13,6 +13,21 @@ export function listSecretUses(db: Database, filter: UsageFilter): Promise<Secre
       (select hint from key_secrets where key_id = u.key_id and substr(hash, 1, ${SECRET_ID_CHARS}) = s.key), s.key) as hint
     from usage u cross join json_each(u.secrets) s
     where ${isIn(filter)} and s.value >= ${filter.fromSeconds} and s.value < ${filter.toSeconds}`);
+}
+
+type Cancel = { readonly keyId: string; readonly orderId: string; readonly at: number };
+
+/** The last orders that these keys cancelled in a range. */
+export function listCancels(
+  db: Database,
+  keys: readonly string[],
+  { fromSeconds, toSeconds }: UsageRange,
+  limit: number,
+): Promise<Cancel[]> {
+  return db.all<Cancel>(sql`
+    select c.cancelled_by as keyId, cast(c.order_id as text) as orderId, c.cancelled_at as at
+    from json_each(${JSON.stringify(keys)}) k cross join cancelled_orders c on c.cancelled_by = k.value
+    where c.cancelled_at >= ${fromSeconds} and c.cancelled_at < ${toSeconds} order by c.id desc limit ${limit}`);
 }
 
 /** The names of keys: of this one, or of all that are the customer's or have use of it in the range. */

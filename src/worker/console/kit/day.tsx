@@ -5,7 +5,7 @@ import { dayCalls } from "../../admin/days/calls.ts";
 import { Totals } from "./chart.tsx";
 import { addressOf, ask } from "./forms.ts";
 import { Presets } from "./list.tsx";
-import type { ConsoleContext } from "./page.tsx";
+import { type ConsoleContext, docsUrl } from "./page.tsx";
 import { Field, Submit, Time } from "./ui.tsx";
 
 type Day = v.InferOutput<typeof dayAnswer>;
@@ -64,7 +64,7 @@ function Line({
       </Totals>
       {completeFrom > from && <p class="hint">Usage of this time is deleted, or there was none.</p>}
       {events.length === 0 ? (
-        <p class="muted">No refusal, ban or change, and no request.</p>
+        <p class="muted">No refusal, ban, change or cancel, and no request.</p>
       ) : (
         <ol class="feed">
           {events.map((event) => (
@@ -75,14 +75,27 @@ function Line({
                   <a href={`/console/keys/${event.keyId}`}>{event.keyName}</a>:{" "}
                 </>
               )}
-              {event.says}
+              <Says of={event} />
             </li>
           ))}
         </ol>
       )}
-      {hasMore && <p class="hint">There was more: the audit log and the list of bans have all.</p>}
+      {hasMore && (
+        <p class="hint">There was more: choose a time, or read the audit log, the bans and the cancels.</p>
+      )}
+      <p class="hint">
+        Has a secret leaked? First rotate it, and end the old one at once. Which secret cancelled an order,
+        and from which network, is not known: from then on, the{" "}
+        <a href={docsUrl("runbook.md#the-line-of-a-request")}>request log</a> has the networks that still send
+        the old one.
+      </p>
     </>
   );
+}
+
+/** A cancelled order has no page, but may have been loaded again: *Find* knows both. */
+function Says({ of: { says, orderId } }: { readonly of: DayEvent }) {
+  return orderId === null ? says : <a href={addressOf("/console/find", { text: orderId })}>{says}</a>;
 }
 
 /** `14:00 to 14:12`, with the day if it is another one. */

@@ -6,7 +6,11 @@ const ACTIONS: readonly FoundAction[] = [
   ["Create a key", "create new key onboard", "/keys/new"],
   ["Create a customer", "create new customer onboard", "/customers/new"],
   ["Revoke, disable or enable keys", "revoke disable enable delete remove offboard", "/keys"],
-  ["Rotate a secret that has leaked: open its key", "rotate secret leak leaked stolen github", "/keys"],
+  [
+    "A secret has leaked: open its key, rotate it, read its day",
+    "rotate secret leak leaked stolen github",
+    "/keys",
+  ],
   ["Lift a ban: the banned keys", "ban banned lift unban blocked", "/keys?status=banned"],
   [
     "The keys with the most refusals of today",
