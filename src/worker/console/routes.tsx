@@ -13,7 +13,6 @@ import { auditPages } from "./pages/audit.tsx";
 import { customerPages } from "./pages/customers/customer-page.tsx";
 import { linkPages } from "./pages/customers/links-page.tsx";
 import { customerListPages } from "./pages/customers/list-page.tsx";
-import { reportPages } from "./pages/customers/report-page.tsx";
 import { answerFind, findPage } from "./pages/find/page.tsx";
 import { keyPages } from "./pages/keys/key-page.tsx";
 import { keyListPages } from "./pages/keys/list-page.tsx";
@@ -50,7 +49,6 @@ export const consoleRoutes = new Hono<AppEnv>()
   .route("/keys", keyPages)
   .route("/customers", customerListPages)
   .route("/customers", linkPages)
-  .route("/customers", reportPages)
   .route("/customers", customerPages)
   .route("/usage", usagePages)
   .route("/orders", orderListPages)

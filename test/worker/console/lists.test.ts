@@ -172,5 +172,9 @@ describe("a filter that is wrong", () => {
         /<option value="pro" selected="">.*value="soon"[^>]* aria-invalid="true"|value="soon"[^>]* aria-invalid="true".*<option value="pro" selected="">/s,
       );
     }
+    const { id } = await createKey();
+    expect(await (await get(`/console/keys/${id}?day=soon`)).text()).toMatch(
+      /value="soon"[^>]* aria-invalid="true"/,
+    );
   });
 });

@@ -108,6 +108,7 @@ export function ActionForm<Shown>({ of, open, failure }: FormProps<Shown>) {
   const { preview, problems = [] } = failure ?? {};
   const address = `${back}/${name}`;
   const isDangerous = action.isDangerous;
+  const asksAlways = action.does !== undefined && !action.asksSometimes;
   // A form without fields does the same after a conflict.
   const isConflict = failure?.status === 412 && action.texts !== undefined;
   // A wrong field and the preview take the focus.
@@ -121,7 +122,7 @@ export function ActionForm<Shown>({ of, open, failure }: FormProps<Shown>) {
         {action.form(shown, texts, failure)}
         <div class="row">
           <Submit tone={preview ? "" : isDangerous ? "danger" : "primary"}>
-            {isConflict ? "Use mine" : action.does ? "Preview" : title}
+            {isConflict ? "Use mine" : asksAlways ? "Preview" : title}
           </Submit>
           <LinkButton href={back}>{isConflict ? "Keep theirs" : "Cancel"}</LinkButton>
         </div>

@@ -140,7 +140,7 @@ export function customerAddress(id: string): string {
   return `/console/customers/${id}`;
 }
 
-type Tone = "primary" | "danger" | "small" | "small danger" | "";
+type Tone = "primary" | "danger" | "small" | "";
 
 export function Submit({ tone = "", children }: PropsWithChildren<{ readonly tone?: Tone }>) {
   return (
@@ -361,18 +361,16 @@ export function Field({ name, label, value = "", type = "text", options, ...fiel
           ))}
         </datalist>
       )}
-      <div class="notes">
-        {problem !== undefined && (
-          <p class="problem" id={`${id}-problem`}>
-            {problem}
-          </p>
-        )}
-        {hint !== undefined && (
-          <p class="hint" id={`${id}-hint`}>
-            {hint}
-          </p>
-        )}
-      </div>
+      {problem !== undefined && (
+        <p class="problem" id={`${id}-problem`}>
+          {problem}
+        </p>
+      )}
+      {hint !== undefined && (
+        <p class="hint" id={`${id}-hint`}>
+          {hint}
+        </p>
+      )}
     </div>
   );
 }

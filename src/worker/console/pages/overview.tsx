@@ -51,28 +51,14 @@ export async function overviewPage(c: ConsoleContext) {
     showHealth.run(inputOf(c, {})),
   ]);
   if (requests.by !== "day") throw new Error("usage by another group");
+  const isCut = bans.next !== null || near.hasMoreKeys || expiring.next !== null;
   const needs: readonly Need[] = [
     ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
     ...receiverNeeds(receiver),
     ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
-    ...more(
-      bans.next !== null,
-      "More keys are banned.",
-      <a href="/console/keys?status=banned">All banned keys</a>,
-    ),
     ...near.keys.flatMap((key) => nearNeed(key) ?? []),
-    ...more(
-      near.hasMoreKeys,
-      "More keys are close to their limit of the day.",
-      <a href={addressOf("/console/usage", { sort: "percent" })}>All keys, by share of their limit</a>,
-    ),
     ...near.often.flatMap((key) => adviceNeed(key, plans) ?? []),
     ...expiring.keys.flatMap((key) => expiryNeed(key) ?? []),
-    ...more(
-      expiring.next !== null,
-      `More keys expire within ${EXPIRING_DAYS} days.`,
-      <a href={addressOf("/console/keys", expire)}>All keys that expire</a>,
-    ),
     ...ofKeys(health.outdatedKeys, (keys) => `A change has not reached ${keys} yet.`),
     ...ofKeys(
       health.unreportedKeys,
@@ -94,7 +80,15 @@ export async function overviewPage(c: ConsoleContext) {
         <h2>What needs you</h2>
         <Live seconds={ASK_AGAIN_SECONDS}>
           <Needs needs={needs} mayOnlyRead={c.var.mayOnlyRead === true} />
+          {isCut && <p class="hint">Only the first {SHOWN} of a kind.</p>}
         </Live>
+        <Presets
+          links={[
+            ["All banned keys", "/console/keys?status=banned"],
+            ["All keys, by share of their limit", addressOf(USAGE, { sort: "percent" })],
+            [`All keys that expire within ${EXPIRING_DAYS} days`, addressOf("/console/keys", expire)],
+          ]}
+        />
       </section>
       <section>
         <h2>Requests</h2>
@@ -122,10 +116,6 @@ function needOf(level: Need["level"], says: Child, helps?: Child): Need {
 
 function ofKeys(count: number, says: (keys: string) => string): Need[] {
   return count === 0 ? [] : [needOf("warn", says(counted(count, "key")), SYMPTOMS)];
-}
-
-function more(isMore: boolean, says: string, helps: Child): Need[] {
-  return isMore ? [needOf("warn", says, helps)] : [];
 }
 
 function Needs({ needs, mayOnlyRead }: { readonly needs: readonly Need[]; readonly mayOnlyRead: boolean }) {

@@ -10,9 +10,9 @@ import { counted, formatNumber, planName } from "../../text/format.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns, Totals, UsageChart } from "../kit/chart.tsx";
 import { addressOf, type SortedBy, sortedBy } from "../kit/forms.ts";
-import { HeatMap } from "../kit/heat.tsx";
 import { answerList, CsvLink, daysIn, Filters, OF_THE_DAY, Pages, rangePresets } from "../kit/list.tsx";
 import { type ConsoleContext, page } from "../kit/page.tsx";
+import { HeatMap } from "../kit/refusals.tsx";
 import { type Column, Customer, Table, Time } from "../kit/ui.tsx";
 
 const ROWS_PER_PAGE = 50;

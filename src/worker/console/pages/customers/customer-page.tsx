@@ -3,8 +3,9 @@ import { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
-import type { ListedBan } from "../../../admin/bans/schema.ts";
 import { customerCalls } from "../../../admin/customers/calls.ts";
+import { reportQuery, reportTable } from "../../../admin/customers/schema.ts";
+import { csvAnswer } from "../../../admin/http/csv.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
@@ -19,12 +20,11 @@ import { daysBefore } from "../../../text/time.ts";
 import { type ActionContext, addActionPages, offeredOf } from "../../kit/actions.tsx";
 import { AsOf, Sparkline, UsageChart } from "../../kit/chart.tsx";
 
-import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
-import { addressOf, ask, doneAddress, isDone, knownCustomers } from "../../kit/forms.ts";
-import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
-
+import { addressOf, ask, doneAddress, isDone, knownCustomers, queryOf } from "../../kit/forms.ts";
 import { History, objectPage, openIn } from "../../kit/object.tsx";
-import type { ConsoleContext } from "../../kit/page.tsx";
+import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { chosenDay, hoursOfDays, Refusals } from "../../kit/refusals.tsx";
+import { MonthReport, monthName } from "../../kit/report.tsx";
 
 import {
   Badge,
@@ -41,7 +41,7 @@ import {
   Time,
   WindowGauges,
 } from "../../kit/ui.tsx";
-import { BannedKey, BanReason } from "../bans.tsx";
+import { Bans } from "../bans.tsx";
 import { changeTicked, KeysForm, SeveralDone, type SeveralOutcome, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
 import { CUSTOMER_ACTIONS } from "./customer-actions.tsx";
@@ -54,9 +54,20 @@ const ENTRIES_SHOWN = 10;
 const DAYS_OF_REFUSALS = 7;
 const REFUSED_KEYS_SHOWN = 3;
 
-export const customerPages = new Hono<AppEnv>().post("/:id", (c: ActionContext) =>
-  changeTicked(c, showCustomer),
-);
+export const customerPages = new Hono<AppEnv>()
+  .post("/:id", (c: ActionContext) => changeTicked(c, showCustomer))
+  .get("/:id/report", async (c) => {
+    const query = queryOf(c, reportQuery);
+    const report = await customerCalls.report.run(inputOf(c, { id: c.req.param("id"), query }));
+    if (query.format === "csv") return csvAnswer(c, reportTable(report));
+    const { customer, month } = report;
+    const actions = <LinkButton href={customerAddress(customer.id)}>The customer</LinkButton>;
+    return page(
+      c,
+      { title: `${customer.name}, ${monthName(month)}`, actions },
+      <MonthReport c={c} report={report} />,
+    );
+  });
 
 addActionPages(
   customerPages,
@@ -78,7 +89,7 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, limit: String(KEYS_SHOWN) });
   const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
-  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names, hours, day] =
+  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names, hours, chosen] =
     await Promise.all([
       asked.then(() => ask(c, keyCalls.list, listed)),
       ask(c, banCalls.list, { customer: id, limit: String(BANS_SHOWN) }),
@@ -87,7 +98,7 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
       planCalls.list.run(inputOf(c, {})),
       ask(c, auditCalls.list, { object: id, limit: String(ENTRIES_SHOWN) }),
       openIn(c, failure) === "merge" ? knownCustomers(c) : [],
-      ask(c, usageCalls.list, { customer: id, by: "hour", from: daysBefore(HEAT_DAYS - 1) }),
+      ask(c, usageCalls.list, { customer: id, ...hoursOfDays() }),
       chosenDay(c, "customer", id),
     ]);
   if (usage.by !== "key" || days.by !== "day" || hours.by !== "hour")
@@ -170,27 +181,12 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
         <h2>Usage</h2>
         <UsageChart title={`Last ${DAYS} days`} rows={days.rows} by="day" asOf={days.asOf} />
       </section>
-      <section>
-        <h2>When requests were refused</h2>
-        <HeatMap
-          caption={`Refused requests of the last ${HEAT_DAYS} days, by hour`}
-          rows={hours.rows}
-          dayAddress={(each) => dayAddress(address, each)}
-        />
-      </section>
-      <DayLine path={address} chosen={c.req.query("day")} day={day} />
-      <section>
-        <h2>Bans</h2>
-        <Table
-          caption="Bans"
-          columns={BANS_OF_CUSTOMER}
-          rows={bans}
-          empty="No key of this customer was banned."
-        />
+      <Refusals {...{ c, path: address, hours: hours.rows, chosen }} />
+      <Bans bans={bans} hasKeys>
         {nextBan !== null && (
           <p class="hint">The last {BANS_SHOWN} bans. The page of a key has the others.</p>
         )}
-      </section>
+      </Bans>
       <History entries={audit} mayUndo={mayChange} />
     </>,
   );
@@ -268,10 +264,3 @@ function keyColumns(used: ReadonlyMap<string, KeyUsageView>): Column<ListedKey>[
     ofUse("Refused", ({ refused }) => <ShownCount value={refused} />),
   ];
 }
-
-const BANS_OF_CUSTOMER: readonly Column<ListedBan>[] = [
-  { name: "Key", cell: (ban) => <BannedKey ban={ban} /> },
-  { name: "Why", isClear: true, cell: (ban) => <BanReason ban={ban} /> },
-  { name: "Began", isClear: true, cell: ({ startedAt }) => <Time iso={startedAt} /> },
-  { name: "Ended, or ends", cell: ({ liftedAt, endsAt }) => <Time iso={liftedAt ?? endsAt} /> },
-];

@@ -3,9 +3,7 @@ import { Hono } from "hono";
 import type { Child } from "hono/jsx";
 import type * as v from "valibot";
 import { auditCalls } from "../../../admin/audit/calls.ts";
-import type { AuditView } from "../../../admin/audit/schema.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
-import type { BanView } from "../../../admin/bans/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { KeyView, LiveUsage, rotatedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
@@ -13,18 +11,15 @@ import type { LimitName } from "../../../admin/plans/schema.ts";
 import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { counted, formatNumber, formatTime, planName } from "../../../text/format.ts";
-import { daysBefore } from "../../../text/time.ts";
+import { formatNumber, formatTime, planName } from "../../../text/format.ts";
 import { type ActionContext, addActionPages } from "../../kit/actions.tsx";
 import { UsageChart } from "../../kit/chart.tsx";
-import { chosenDay, DayLine, dayAddress } from "../../kit/day.tsx";
-import { Entry } from "../../kit/entry.tsx";
 import type { Failure } from "../../kit/failure.tsx";
 import { addressOf, ask, doneAddress, knownCustomers } from "../../kit/forms.ts";
-import { HEAT_DAYS, HeatMap } from "../../kit/heat.tsx";
 import { Presets } from "../../kit/list.tsx";
-import { objectPage, openIn } from "../../kit/object.tsx";
+import { History, objectPage, openIn } from "../../kit/object.tsx";
 import { docsUrl } from "../../kit/page.tsx";
+import { chosenDay, hoursOfDays, Refusals } from "../../kit/refusals.tsx";
 import {
   Badge,
   Copy,
@@ -40,6 +35,7 @@ import {
   Time,
   WindowGauges,
 } from "../../kit/ui.tsx";
+import { Bans } from "../bans.tsx";
 import { secretPage } from "./issued-secret.tsx";
 import {
   ACTIONS,
@@ -73,10 +69,10 @@ async function showKey(c: ActionContext, failure?: Failure) {
   const { live, whyRefused, ...key } = await keyCalls.show.run(inputOf(c, { id }));
   const from = `${DAYS - 1}d`;
   const limit = String(EVENTS_SHOWN);
-  const [changes, bans, { rows: hours }, usage, { plans }, customers, day] = await Promise.all([
+  const [changes, bans, { rows: hours }, usage, { plans }, customers, chosen] = await Promise.all([
     ask(c, auditCalls.list, { object: id, limit }),
     ask(c, banCalls.list, { key: id, limit }),
-    ask(c, keyCalls.usage, { by: "hour", from: daysBefore(HEAT_DAYS - 1) }, id),
+    ask(c, keyCalls.usage, hoursOfDays(), id),
     ask(c, keyCalls.usage, { by: "day", from }, id),
     planCalls.list.run(inputOf(c, {})),
     openIn(c, failure) === "edit" ? knownCustomers(c) : [],
@@ -110,15 +106,7 @@ async function showKey(c: ActionContext, failure?: Failure) {
         <UsageChart title={`Last ${DAYS} days`} rows={usage.rows} by="day" asOf={usage.asOf} />
         <Presets links={[["By hour", addressOf("/console/usage", { key: id, by: "hour", from: "1d" })]]} />
       </section>
-      <section id="refused">
-        <h2>When requests were refused</h2>
-        <HeatMap
-          caption={`Refused requests of the last ${HEAT_DAYS} days, by hour`}
-          rows={hours}
-          dayAddress={(each) => dayAddress(path, each)}
-        />
-      </section>
-      <DayLine path={path} chosen={c.req.query("day")} day={day} ofKey />
+      <Refusals {...{ c, path, hours, chosen }} ofKey />
       <div class="columns">
         <section>
           <h2>About</h2>
@@ -129,11 +117,9 @@ async function showKey(c: ActionContext, failure?: Failure) {
           <Secrets keyView={key} />
         </section>
       </div>
-      <section>
-        <h2>History</h2>
-        <History changes={changes.audit} bans={bans.bans} mayUndo={!c.var.mayOnlyRead} />
-        <Presets links={[["All changes", addressOf("/console/audit", { object: id })]]} />
-      </section>
+      <Bans bans={bans.bans} />
+      <History entries={changes.audit} mayUndo={!c.var.mayOnlyRead} />
+      <Presets links={[["All changes", addressOf("/console/audit", { object: id })]]} />
     </>,
   );
 }
@@ -242,33 +228,4 @@ function Secrets({ keyView }: { readonly keyView: KeyView }) {
       empty="The key has no secret."
     />
   );
-}
-
-type HistoryProps = {
-  readonly changes: readonly AuditView[];
-  readonly bans: readonly BanView[];
-  readonly mayUndo: boolean;
-};
-
-/** Bans by operators are among the changes. */
-function History({ changes, bans, mayUndo }: HistoryProps) {
-  const events = [
-    ...changes.map((change) => {
-      const item = <Entry deed={[change]} when={<Time iso={change.at} />} mayUndo={mayUndo} />;
-      return { at: change.at, item };
-    }),
-    ...bans
-      .filter(({ cause }) => cause === "strikes")
-      .map(({ startedAt: at, strikes, endsAt }) => {
-        const item = (
-          <li>
-            <Time iso={at} /> <strong>The service</strong> banned the key for {counted(strikes, "second")}{" "}
-            over the limit until <Time iso={endsAt} />
-          </li>
-        );
-        return { at, item };
-      }),
-  ].toSorted((a, b) => b.at.localeCompare(a.at));
-  if (events.length === 0) return <p class="muted">Nothing yet.</p>;
-  return <ol class="feed">{events.slice(0, EVENTS_SHOWN).map(({ item }) => item)}</ol>;
 }
