@@ -33,22 +33,11 @@ const WRONG_BODIES: [call: string, body: object, problems: string[]][] = [
       "requestsPerDay: must be a whole number from 1 to 43200000, the most that one limiter serves",
     ],
   ],
-  ["keys.update", { requestsPerMinute: 30_001 }, ["requestsPerMinute: must be a whole number from 1 to"]],
   ["keys.update", { disabled: "yes", limit: 1 }, ["disabled: must be", "limit: is not a known"]],
   [
     "keys.update",
     { customer: "a\u202eb", note: "a\tb" },
     ["customer: must not have", "note: must not have control"],
-  ],
-  [
-    "keys.update",
-    { customer: "", note: "x".repeat(1_001) },
-    ["customer: must not be empty", "note: must have at most 1000"],
-  ],
-  [
-    "customers.create",
-    { name: "x".repeat(101), email: "a@b@c" },
-    ["name: must have at most 100", "email: must be an e-mail address"],
   ],
   [
     "customers.update",
@@ -64,14 +53,10 @@ const WRONG_BODIES: [call: string, body: object, problems: string[]][] = [
   ],
   ["keys.limit_temporarily", { days: 0 }, ["days: must be"]],
   ["keys.limit_temporarily", { days: 367 }, ["days: must be"]],
-  ["keys.limit_temporarily", { days: null }, ["days: must be"]],
   ["bans.set", {}, ["seconds: is required", "reason: is required"]],
-  ["plans.update", { requestsPerMinute: "5" }, ["requestsPerMinute: must be a whole number"]],
   ["plans.update", { alertPercents: [80, 50] }, ["alertPercents: must be 1 to 5 whole numbers"]],
   ["plans.update", { alertPercents: [50, 101] }, ["alertPercents: must be a whole number from 1 to 100"]],
   ["plans.update", { alertPercents: [] }, ["alertPercents: must be 1 to 5 whole numbers"]],
-  ["plans.update", { alertPercents: [1, 2, 3, 4, 5, 6] }, ["alertPercents: must be 1 to 5 whole numbers"]],
-  ["plans.update", { requestsPerDay: 43_200_001 }, ["requestsPerDay: must be a whole number"]],
 ];
 
 const WRONG_QUERIES: [call: string, query: string, problems: string[]][] = [
@@ -83,7 +68,6 @@ const WRONG_QUERIES: [call: string, query: string, problems: string[]][] = [
     ["expiringBefore: ", "unusedSince: must be a date"],
   ],
   ["keys.usage", "by=key&from=soon", ["from: must be a date", "by: must be one of"]],
-  ["usage.list", "from=2026-02-29&to=7w", ["from: must be a date", "to: must be a date"]],
   ["usage.list", "sort=size&format=xml&by=week", ["by: ", "sort: ", "format: "]],
   ["bans.list", "state=ended", ["state: must be one of live, past, all"]],
   ["audit.list", "call=none&limit=501", ["call: ", "limit: "]],
