@@ -45,10 +45,8 @@ export async function findKeyId({ access }: Connection, ref: string, as = "KEY")
   if (key !== undefined)
     throw new CliError(`Several keys fit ${ref}:${linesOf(body.keys)}`, { code: "several_keys" });
   // No command takes a part of a name: it would change another key when a second one has that part.
-  const query = { search: ref, sort: "name", limit: 10 };
-  const { keys, next } = (await send<KeyPage>(access, "GET /keys", { query })).body;
-  const near = keys.length > 0 && ` These have it as a part:${linesOf(keys)}${next === null ? "" : "\n  …"}`;
-  throw new CliError(`No key has this id, name or end: ${ref}.${near || ""}`, { code: "not_found" });
+  const message = `No key has this id, name or end: ${ref}. For parts of names: store-orders find TEXT`;
+  throw new CliError(message, { code: "not_found" });
 }
 
 /** Returns a customer's id. The text is the id, or the name in any case. */
@@ -58,8 +56,6 @@ export async function customerId({ access }: Connection, text: string): Promise<
   const { body } = await send<{ customers: { id: string }[] }>(access, "GET /customers", { query });
   return body.customers[0]?.id ?? text;
 }
-
-type KeyPage = { readonly keys: readonly KeyView[]; readonly next: string | null };
 
 function linesOf(keys: readonly KeyView[]): string {
   return keys

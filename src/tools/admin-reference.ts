@@ -102,7 +102,7 @@ function operationOf(call: Call): JsonObject {
     description,
     ...(asks !== undefined && { "x-asks": asks }),
     parameters: [
-      ...names.map(pathParameter),
+      ...names.map((name) => ({ name, in: "path", required: true, schema: TEXT })),
       ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` })),
       ...queryParametersOf(call),
     ],
@@ -113,22 +113,11 @@ function operationOf(call: Call): JsonObject {
         headers: { ...REQUEST_ID, ...(hasEtag(call) && { ETag: { $ref: "#/components/headers/ETag" } }) },
         content: {
           ...Object.fromEntries(media.map((type) => [type, { schema: schemaOf(answer, "output") }])),
-          ...(table && { "text/csv": { schema: { type: "string" } } }),
+          ...(table && { "text/csv": { schema: TEXT } }),
         },
       },
       ...errorsOf(call, isChange, names.length > 0),
     },
-  };
-}
-
-function pathParameter(name: string): JsonObject {
-  const description = PATH_PARAMETERS[name];
-  return {
-    name,
-    in: "path",
-    required: true,
-    ...(description && { description }),
-    schema: { type: "string" },
   };
 }
 
@@ -209,14 +198,6 @@ const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {
   412: { ETag: { $ref: "#/components/headers/ETag" } },
   429: RETRY_AFTER,
   503: RETRY_AFTER,
-};
-
-const PATH_PARAMETERS: Readonly<Record<string, string>> = {
-  linkId: "The id of the link.",
-  id: "The id of the key or of the plan.",
-  sessionId: "The id of the session.",
-  secretId: "The id of the secret, as in `secrets`.",
-  orderId: "The id of the order: an integer of 64 bits.",
 };
 
 const DOCUMENTATION = {

@@ -1,7 +1,6 @@
 /** Settings that `npm run deploy` refuses: wrangler accepts them, but they would not work. */
 import type { Unstable_Config as Config } from "wrangler";
-import type { Bindings as WorkerBindings } from "../worker/context.ts";
-import { isSecret, isSetting, readSettings, type Vars } from "../worker/platform/settings.ts";
+import { isSecret, isSetting, readSettings } from "../worker/platform/settings.ts";
 
 /** The settings of one environment, with its inherited settings. */
 export type DeployedSettings = Pick<
@@ -9,59 +8,49 @@ export type DeployedSettings = Pick<
   "name" | "d1_databases" | "durable_objects" | "ratelimits" | "route" | "routes" | "vars" | "workers_dev"
 >;
 
-/** The bindings of the Worker that are no vars. wrangler.toml repeats each for staging. */
-const BINDINGS: Record<Exclude<keyof WorkerBindings, keyof Vars>, true> = {
-  ADMIN_SIGN_IN_IP_RATE_LIMIT: true,
-  DB: true,
-  KEY_LIMITER: true,
-  OWNER_LIMITER: true,
-};
-
 const PLACEHOLDER = /^0{8}-/;
 
 /** Returns sentences for the person who deploys. Another environment passes `production` to compare with. */
 export function deployProblems(settings: DeployedSettings, production?: DeployedSettings): string[] {
-  const problems: string[] = [];
-  const lacking = Object.keys(BINDINGS).filter((name) => !bindingsOf(settings).includes(name));
-  problems.push(
-    ...lacking.map(
-      (name) =>
-        `${settings.name} lacks the binding ${name}: each environment of wrangler.toml needs its own.`,
-    ),
-  );
-  const { database_name: name, database_id: id = "" } = databaseOf(settings) ?? {};
-  if (name !== undefined && (id === "" || PLACEHOLDER.test(id))) {
+  const { name } = settings;
+  const problems = varProblems(settings);
+  const { database_name: database, database_id: id = "" } = databaseOf(settings) ?? {};
+  if (database !== undefined && (id === "" || PLACEHOLDER.test(id))) {
     problems.push(
-      `The database_id of ${name} is missing or a placeholder. Create the database with "npx wrangler d1 create ${name} --location weur" (or eeur, apac, oc, wnam, enam: near most of your clients), and write the id that it prints into wrangler.toml.`,
+      `The database_id of ${database} is missing or a placeholder. Create the database with "npx wrangler d1 create ${database} --location weur" (or eeur, apac, oc, wnam, enam: near most of your clients), and write the id that it prints into wrangler.toml.`,
     );
   }
   if (settings.workers_dev === false && hostsOf(settings).length === 0) {
     problems.push(
-      `${settings.name} has no address. Set routes in wrangler.toml to your domain, or workers_dev = true for a first try.`,
+      `${name} has no address. Set routes in wrangler.toml to your domain, or workers_dev = true for a first try.`,
     );
   }
-  problems.push(...varProblems(settings));
   if (production === undefined) return problems;
 
-  if (id === databaseOf(production)?.database_id) {
-    problems.push(`${settings.name} has the database of production. Create one of its own.`);
-  }
-  const ofProduction = production.ratelimits.map(({ namespace_id }) => namespace_id);
-  if (settings.ratelimits.some(({ namespace_id }) => ofProduction.includes(namespace_id))) {
-    problems.push(
-      `${settings.name} has the namespace_id of production: the two would count together. Choose another number.`,
-    );
-  }
-  if (settings.name === production.name) {
-    problems.push(`Staging has the name of production, ${production.name}. Give it another one.`);
-  }
-  const shared = hostsOf(settings).filter((host) => hostsOf(production).includes(host));
-  if (shared.length > 0) {
-    problems.push(
-      `${settings.name} has the domain of production: ${shared.join(", ")}. Set its own routes, or routes = [].`,
-    );
-  }
-  return problems;
+  const lacking = bindingsOf(production).filter((each) => !bindingsOf(settings).includes(each));
+  const shared = Object.entries(ownOf(production)).flatMap(([what, values]) => {
+    const own = ownOf(settings)[what] ?? [];
+    return values.some((value) => own.includes(value)) ? [what] : [];
+  });
+  return [
+    ...problems,
+    ...lacking.map(
+      (each) => `${name} lacks the binding ${each}: each environment of wrangler.toml needs its own.`,
+    ),
+    ...shared.map(
+      (what) => `${name} has the ${what} of production. Give it one of its own in wrangler.toml.`,
+    ),
+  ];
+}
+
+/** What no two environments may share: a database would have the rows of both, and a namespace counts for both. */
+function ownOf(settings: DeployedSettings): Readonly<Record<string, readonly unknown[]>> {
+  return {
+    name: [settings.name],
+    database: settings.d1_databases.map(({ database_id }) => database_id),
+    namespace_id: settings.ratelimits.map(({ namespace_id }) => namespace_id),
+    domain: hostsOf(settings),
+  };
 }
 
 /** Returns a sentence for each var or secret that would be off. A name with a typo leaves its setting off. */

@@ -35,13 +35,12 @@ const marked = new Marked({
 
 export function docsPage({ info, paths, components }: Contract): string {
   const { properties, examples } = components.schemas.Order;
-  const introduction = marked.lexer(info.description);
   const operations = Object.entries(paths)
     .flatMap(([path, methods]) => Object.entries(methods).map(([method, of]) => ({ path, method, ...of })))
     // Each HEAD is a GET without its body: one sentence of the introduction says so.
     .filter(({ method }) => method !== "head");
-  const sections = introduction.flatMap((token) => (token.type === "heading" ? [token.text as string] : []));
-  const reference = [
+  const text = [
+    info.description,
     "## Operations",
     ...operations.map((each) => operationText(each, components)),
     "## Members of an order",
@@ -60,13 +59,12 @@ export function docsPage({ info, paths, components }: Contract): string {
       ]),
     ),
   ];
-  const links = [
-    ...sections.map((name) => link(name)),
-    link("Operations"),
-    ...operations.map(({ summary }) => link(summary, "operation")),
-    link("Members of an order"),
-    link("Headers of an answer"),
-  ];
+  const tokens = marked.lexer(text.join("\n\n"));
+  const links = tokens.flatMap((token) => {
+    if (token.type !== "heading") return [];
+    const kind = token.depth === 3 ? "operation" : "section";
+    return `<li class="${kind}"><a href="#${idOf(token.text)}">${token.text}</a></li>`;
+  });
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -87,8 +85,7 @@ export function docsPage({ info, paths, components }: Contract): string {
 <nav aria-label="Contents"><details><summary>Contents</summary><ul>${links.join("\n")}</ul></details></nav>
 <main id="content" tabindex="-1">
 <h1>${info.title}</h1>
-${withTabs(introduction)}
-${marked.parse(reference.join("\n\n"), { async: false })}
+${withTabs(tokens)}
 </main>
 </div>
 </body>
@@ -163,9 +160,6 @@ function table(heads: readonly string[], rows: readonly (readonly string[])[]): 
 const inCell = (text: string) => text.replaceAll("|", "\\|").replaceAll(/\s*\n\s*/g, "<br>");
 
 const code = (text: string) => `\`${text}\``;
-
-const link = (name: string, kind = "section") =>
-  `<li class="${kind}"><a href="#${idOf(name)}">${name}</a></li>`;
 
 /** As GitHub makes ids of headings. */
 const idOf = (heading: string) =>
