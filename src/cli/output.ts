@@ -65,36 +65,26 @@ export type TextColumn = string | readonly [label: string, cellOf: (row: never) 
 /** Without a width each row is one line. A column without any value is left out. */
 export function table(rows: readonly object[], columns: readonly TextColumn[], io: CliIo): string {
   if (rows.length === 0) return "Nothing to show.";
-  const readers = columns.map(readerOf);
-  const all = rows.map((row) => {
-    const members = new Map(flatten(row));
-    return readers.map((read) => read(members, row));
-  });
-  const drawn = columns.flatMap((column, i): Drawn[] => {
-    const values = all.map((row) => row[i] ?? null);
-    return values.every((value) => value === null) ? [] : [draw(headOf(column), values)];
+  const flat = rows.map((row) => ({ row, members: new Map(flatten(row)) }));
+  const drawn = columns.flatMap((column): Drawn[] => {
+    const values = flat.map((each) => valueIn(column, each));
+    return values.every((value) => value == null) ? [] : [draw(headOf(column), values)];
   });
   shrink(drawn, io.columns - GAP.length * (drawn.length - 1));
-  const head = linesOf(
-    drawn.map(({ label, width }) => [label, width, false]),
-    (text) => paint(text, io.stdout, "bold"),
-  );
-  const body = rows.map((_, row) =>
-    linesOf(
-      drawn.map(({ cells, width, isNumber }) => [cells[row] ?? "", width, isNumber]),
-      (text) => paint(text, io.stdout),
-    ),
-  );
+  const head = linesOf(drawn, 0, (text) => paint(text, io.stdout, "bold"));
+  const body = rows.map((_, i) => linesOf(drawn, i + 1, (text) => paint(text, io.stdout)));
   return [head, ...body].join("\n");
 }
 
-function readerOf(column: TextColumn): (members: ReadonlyMap<string, unknown>, row: object) => unknown {
-  if (typeof column !== "string") return (_, row) => column[1](row as never); // the list is made for these rows
+type Flat = { readonly row: object; readonly members: ReadonlyMap<string, unknown> };
+
+function valueIn(column: TextColumn, { row, members }: Flat): unknown {
+  if (typeof column !== "string") return column[1](row as never); // the list is made for these rows
   const names = column.replace(/.*=/, "").split("|");
-  return (members) => names.map((name) => members.get(name)).find((each) => each != null);
+  return names.map((name) => members.get(name)).find((each) => each != null);
 }
 
-/** A column as it is drawn. One that `isWhole` never shrinks. */
+/** A column as it is drawn. The first cell is the label. One that `isWhole` never shrinks. */
 type Drawn = {
   readonly label: string;
   readonly cells: readonly string[];
@@ -107,15 +97,12 @@ type Drawn = {
 const WHOLE = "link";
 
 function draw(label: string, values: readonly unknown[]): Drawn {
-  const cells = values.map((value) => printable(inline(value)).replaceAll("\n", " "));
-  const isNumber = cells.every((text) => /^(-?[\d.]+|–)$/.test(text));
-  const isTime = cells.every((text) => /^(\d{4}-\d\d-\d\d \d\d:\d\d|–)$/.test(text));
-  const isWhole = isNumber || isTime || label === WHOLE;
-  return { label, cells, isNumber, isWhole, width: widest([label, ...cells]) };
-}
-
-function widest(texts: readonly string[]): number {
-  return texts.reduce((max, text) => Math.max(max, widthOf(text)), 1);
+  const texts = values.map((value) => printable(inline(value)).replaceAll("\n", " "));
+  const isNumber = texts.every((text) => /^(-?[\d.]+|–)$/.test(text));
+  const isTime = texts.every((text) => /^(\d{4}-\d\d-\d\d \d\d:\d\d|–)$/.test(text));
+  const cells = [label, ...texts];
+  const width = cells.reduce((max, text) => Math.max(max, widthOf(text)), 1);
+  return { label, cells, isNumber, isWhole: isNumber || isTime || label === WHOLE, width };
 }
 
 function widthOf(text: string): number {
@@ -138,19 +125,16 @@ function shrink(columns: readonly Drawn[], room: number): void {
   }
 }
 
-/** The lines of a row. */
-function linesOf(
-  row: readonly (readonly [text: string, width: number, toRight: boolean])[],
-  style: (text: string) => string,
-): string {
-  const wrapped = row.map(([text, width]) => wrap(text, width));
+/** The lines of a row. Row 0 has the labels, which stand on the left. */
+function linesOf(columns: readonly Drawn[], row: number, style: (text: string) => string): string {
+  const wrapped = columns.map(({ cells, width }) => wrap(cells[row] ?? "", width));
   const height = Math.max(...wrapped.map((lines) => lines.length));
   const lines = Array.from({ length: height }, (_, line) =>
-    row
-      .map(([, width, toRight], i) => {
+    columns
+      .map(({ width, isNumber }, i) => {
         const text = wrapped[i]?.[line] ?? "";
         const blanks = " ".repeat(Math.max(width - widthOf(text), 0));
-        return toRight ? blanks + style(text) : style(text) + blanks;
+        return isNumber && row > 0 ? blanks + style(text) : style(text) + blanks;
       })
       .join(GAP)
       .trimEnd(),

@@ -4,7 +4,8 @@ import { callLimiter, DEFAULT_TIMEOUT_MS, type StubOptions } from "./call-limite
 import type { Block, Verdict } from "./core/decide.ts";
 import { type HeaderOptions, headersOf } from "./core/headers.ts";
 import { type Cost, type Limit, lengthMsOf } from "./core/windows.ts";
-import type { Inspection, LimiterCall } from "./object.ts";
+import type { RateLimiter } from "./object.ts";
+import type { Inspection, LimiterCall } from "./object-types.ts";
 
 export { type AddressOptions, addressKey } from "./address-key.ts";
 export { callLimiter, type StubOptions } from "./call-limiter.ts";
@@ -38,7 +39,7 @@ export {
   type WindowLength,
   type WindowView,
 } from "./core/windows.ts";
-export type { Inspection, LimiterCall, RateLimiterOptions } from "./object.ts";
+export type { Inspection, LimiterCall, RateLimiterOptions } from "./object-types.ts";
 export type { SharedNamespace } from "./shared.ts";
 export { LimiterTimeoutError } from "./timeout.ts";
 
@@ -56,15 +57,10 @@ export type LimiterNamespace = {
   getByName(name: string, options?: DurableObjectNamespaceGetDurableObjectOptions): LimiterStub;
 };
 
-type LimiterStub = {
-  admit(call: LimiterCall): Promise<Verdict>;
-  admitAll(calls: readonly LimiterCall[]): Promise<readonly Verdict[]>;
-  settle(settleId: string, cost: Cost<string>): Promise<void>;
-  inspect(call: Pick<LimiterCall, "limits">): Promise<Inspection | null>;
-  reset(): Promise<void>;
-  block(block: Block): Promise<void>;
-  unblock(): Promise<void>;
-};
+type LimiterStub = Pick<
+  RateLimiter,
+  "admit" | "admitAll" | "settle" | "inspect" | "reset" | "block" | "unblock"
+>;
 
 /** Which object to call, and how long to wait for its answer. */
 export type Address = {

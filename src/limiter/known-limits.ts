@@ -114,7 +114,7 @@ export class KnownLimits {
       this.#refusals = 0;
       return undefined;
     }
-    const pauseMs = retryAfterMs(headers, readAtMs) ?? 0;
+    const pauseMs = 1000 * (secondsToGo(headers.get("Retry-After"), clockOf(headers, readAtMs)) ?? 0);
     const doubledMs = MIN_PAUSE_MS * 2 ** Math.min(this.#refusals++, MAX_PAUSES_DOUBLED);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, readAtMs + (pauseMs > 0 ? pauseMs : doubledMs));
     return this.#pausedUntilMs;
@@ -151,20 +151,11 @@ export class KnownLimits {
 
   /** The window with the requests on their way, as if they were counted last. */
   #viewAt(known: Known, nowMs: number): WindowView {
-    const { name, limit, unit, byMs, lengthMs = 0 } = known;
+    const { limit, unit, byMs, lengthMs = 0 } = known;
     const { countsFromMs, remaining } = stateAt(known, nowMs);
     const flights = unit === REQUESTS ? this.#flightsSince(countsFromMs).length : 0;
     const used = limit - remaining + flights;
-    return {
-      name,
-      limit,
-      unit,
-      used,
-      remaining,
-      seconds: lengthMs / 1000,
-      startMs: byMs - lengthMs,
-      endsAtMs: byMs,
-    };
+    return { ...known, used, remaining, seconds: lengthMs / 1000, startMs: byMs - lengthMs, endsAtMs: byMs };
   }
 
   #flightsSince(atMs: number): readonly Flight[] {
@@ -220,11 +211,8 @@ function reportsOf(headers: Answer["headers"], sentAtMs: number, readAtMs: numbe
   const policies = new Map(itemsOf(headers.get("RateLimit-Policy")));
   const reports = itemsOf(headers.get("RateLimit")).flatMap(([name, has]): Report[] => {
     const policy = policies.get(name);
-    const [remaining, limit, seconds] = [
-      whole(has.get("r")),
-      whole(policy?.get("q")),
-      whole(policy?.get("w")),
-    ];
+    const seconds = whole(policy?.get("w"));
+    const [remaining, limit] = [whole(has.get("r")), whole(policy?.get("q"))];
     const toGo = whole(has.get("t")) ?? seconds;
     if (remaining === undefined || toGo === undefined) return [];
     const unit = String(policy?.get("qu") ?? REQUESTS);
@@ -232,11 +220,10 @@ function reportsOf(headers: Answer["headers"], sentAtMs: number, readAtMs: numbe
     return [{ name, limit, remaining, unit, lengthMs, ...bounds(toGo) }];
   });
   if (reports.length > 0) return reports;
-  const nowMs = dateOf(headers.get("Date")) ?? readAtMs;
   return ["X-RateLimit-", "RateLimit-"].flatMap((prefix): Report[] => {
-    const textOf = (name: string) => headers.get(prefix + name) ?? "";
-    const [limit, remaining] = [leadingNumber(textOf("Limit")), leadingNumber(textOf("Remaining"))];
-    const toGo = secondsToGo(textOf("Reset"), nowMs);
+    const limit = leadingNumber(headers.get(`${prefix}Limit`));
+    const remaining = leadingNumber(headers.get(`${prefix}Remaining`));
+    const toGo = secondsToGo(headers.get(`${prefix}Reset`), clockOf(headers, readAtMs));
     if (limit === undefined || remaining === undefined || toGo === undefined) return [];
     const name = `X-RateLimit-Limit: ${limit}`;
     return [{ name, limit, remaining, unit: REQUESTS, lengthMs: undefined, ...bounds(toGo) }];
@@ -258,28 +245,22 @@ function whole(value: unknown): number | undefined {
 }
 
 /** Envoy sends `10, 10;w=60`. */
-function leadingNumber(text: string): number | undefined {
-  const [digits] = /^\d+/.exec(text) ?? [];
+function leadingNumber(text: string | null): number | undefined {
+  const [digits] = /^\d+/.exec(text ?? "") ?? [];
   return digits === undefined ? undefined : Number(digits);
 }
 
 /** A reset is a number of seconds to go, a time in seconds or milliseconds of 1970, or a date. */
-function secondsToGo(text: string, nowMs: number): number | undefined {
+function secondsToGo(text: string | null, nowMs: number): number | undefined {
   const number = leadingNumber(text);
-  if (number === undefined) return secondsUntil(dateOf(text), nowMs);
-  if (number < 1e9) return number;
-  return secondsUntil(number < 1e11 ? number * 1000 : number, nowMs);
-}
-
-function secondsUntil(atMs: number | undefined, nowMs: number): number | undefined {
+  if (number !== undefined && number < 1e9) return number;
+  const atMs = number === undefined ? dateOf(text) : number < 1e11 ? number * 1000 : number;
   return atMs === undefined ? undefined : Math.max(0, atMs - nowMs) / 1000;
 }
 
-function retryAfterMs(headers: Answer["headers"], readAtMs: number): number | undefined {
-  const text = headers.get("Retry-After") ?? "";
-  const nowMs = dateOf(headers.get("Date")) ?? readAtMs;
-  const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(dateOf(text), nowMs);
-  return seconds && seconds * 1000;
+/** The server's clock when it answered. */
+function clockOf(headers: Answer["headers"], readAtMs: number): number {
+  return dateOf(headers.get("Date")) ?? readAtMs;
 }
 
 function dateOf(text: string | null): number | undefined {

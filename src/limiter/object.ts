@@ -6,19 +6,16 @@
  * other request comes between. The output gate holds the answer back until the write is durable.
  */
 import { DurableObject } from "cloudflare:workers";
-import { type BanRule, countStrikes, NO_PENALTY, pardon } from "./core/bans.ts";
+import { countStrikes, NO_PENALTY, pardon } from "./core/bans.ts";
 import {
-  type Banned,
   type Block,
   banOf,
   checkBlock,
   checkPolicy,
   decide,
-  type Facts,
   limitsAt,
   NOTHING_COUNTED,
   type Policy,
-  type Request,
   settleCount,
   type Thresholds,
   type Verdict,
@@ -44,15 +41,16 @@ import {
   costIn,
   costsOf,
   countsOf,
-  type Limit,
-  type Quota,
   quotaAt,
   spend,
 } from "./core/windows.ts";
+import type { Inspection, LimiterCall, RateLimiterOptions } from "./object-types.ts";
 import { Rounds } from "./rounds.ts";
 import { askShared, type Shared, type SharedNamespace, withQuota } from "./shared.ts";
 import { Store } from "./store.ts";
 import { withTimeout } from "./timeout.ts";
+
+export type { Inspection, LimiterCall, RateLimiterOptions } from "./object-types.ts";
 
 /** A call gives up after this many loads if each load was followed by `forget`. */
 const MAX_LOADS = 5;
@@ -60,41 +58,6 @@ const LOAD_TIMEOUT_MS = 5_000;
 /** A report without an answer for this long has failed, and must not hold up the next report. */
 const REPORT_TIMEOUT_MS = 30_000;
 const DEFAULT_POLICY_MAX_AGE_MS = 60_000;
-
-/**
- * What a subclass gives to the constructor.
- *
- * @example
- * const options: RateLimiterOptions = {
- *   policyMaxAgeMs: 86_400_000,
- *   policyRefreshMs: 600_000,
- *   thresholds: { window: "minute", percents: [80, 100] },
- * };
- */
-export type RateLimiterOptions = {
-  /** No decision is made by an older policy. The default is 60,000. */
-  readonly policyMaxAgeMs?: number | undefined;
-  /** An older policy decides and is loaded again in the background. The default is half the maximum age. */
-  readonly policyRefreshMs?: number | undefined;
-  /** The shares of a window that are reported at once. */
-  readonly thresholds?: Thresholds | undefined;
-  /** Keeps the storage of an idle object for ever. */
-  readonly keep?: boolean | undefined;
-  /** The namespace of the limiters that policies name as `shared`. */
-  readonly shared?: SharedNamespace | undefined;
-  /** "memory" stores and reports nothing: an eviction after ten idle seconds forgets counts and bans. */
-  readonly durability?: "durable" | "memory" | undefined;
-};
-
-/** The limits and bans of a call count only if the class has no `loadPolicy`. */
-export type LimiterCall = Request & {
-  /** The form of the call. An object of another version ignores members that it does not know. */
-  readonly version?: number | undefined;
-  readonly limits?: readonly Limit<string>[] | undefined;
-  readonly bans?: BanRule | undefined;
-  /** How long the caller can wait. The `retryAfterMs` of a limited request is then the caller's turn. */
-  readonly waitMs?: number | undefined;
-};
 
 type Rules = Pick<LimiterCall, "limits" | "bans" | "cost">;
 type PolicyOf = (rules: Rules) => Policy | null;
@@ -105,17 +68,6 @@ type Decided = {
   readonly state: State;
   /** For how many more such requests the stored counts may be ahead: 0 if the state is to be stored at once. */
   readonly reserve: number;
-};
-
-/** The present state of a key. */
-export type Inspection = {
-  readonly quota: Quota;
-  readonly facts: Facts;
-  /** The ban or block that would refuse a request now. */
-  readonly ban: Banned["ban"] | null;
-  readonly strikes: number;
-  /** The last request was sent then or later in that window: its minute, if there is a limit per minute. */
-  readonly lastRequestMs: number | null;
 };
 
 export class RateLimiter<Env = unknown> extends DurableObject<Env> {
@@ -246,7 +198,7 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
   }
 
   /** Waits until a policy is in memory, and then calls `use` in the same synchronous step. */
-  async #withPolicy<T>(use: (policyOf: (rules: Rules) => Policy | null) => T): Promise<T> {
+  async #withPolicy<T>(use: (policyOf: PolicyOf) => T): Promise<T> {
     if (this.loadPolicy === undefined) return use(policyOf);
     for (let loads = 0; ; loads++) {
       const policy = this.#policyAt(Date.now());
