@@ -68,7 +68,7 @@ export type Address = {
   readonly key: string;
   /** Where a new object is created. */
   readonly locationHint?: DurableObjectLocationHint | undefined;
-  /** The default is 2,000. */
+  /** How long to wait for the object. The default is 2,000. */
   readonly timeoutMs?: number | undefined;
 };
 

@@ -9,9 +9,9 @@ import {
   type LimiterNamespace,
   settle,
 } from "./client.ts";
-import { type BanRule, checkBans } from "./core/bans.ts";
+import { checkBans } from "./core/bans.ts";
 import type { Verdict } from "./core/decide.ts";
-import { type HeaderOptions, isScarcer } from "./core/headers.ts";
+import { isScarcer } from "./core/headers.ts";
 import { type Cost, checkLimits, type Limit } from "./core/windows.ts";
 
 export type RefusedVerdict = Exclude<Verdict, { kind: "admitted" }>;
@@ -35,7 +35,10 @@ type Answer = Response | ReturnType<MiddlewareHandler>;
  *   onUnreachable: (_c, next) => next(),
  * };
  */
-export type RateLimitOptions<E extends Env = Env, Unit extends string = "requests"> = {
+export type RateLimitOptions<E extends Env = Env, Unit extends string = "requests"> = Pick<
+  AdmitOptions<Unit>,
+  "bans" | "headers" | "timeoutMs"
+> & {
   readonly namespace: (c: Context<E>) => LimiterNamespace;
   /** Requests with the same key are counted together. Dashboards show the key, so use no secret. */
   readonly key: (c: Context<E>) => MaybePromise<string>;
@@ -44,8 +47,6 @@ export type RateLimitOptions<E extends Env = Env, Unit extends string = "request
     | readonly Limit<Unit>[]
     | ((c: Context<E>) => MaybePromise<readonly Limit<Unit>[]>)
     | undefined;
-  /** Bans clients that go on after refusals. By default no client is banned. */
-  readonly bans?: BanRule | undefined;
   /** The hash that the policy's `credentials` are compared with. */
   readonly credential?: ((c: Context<E>) => MaybePromise<string>) | undefined;
   /** How much the request counts: a whole number from 1 on, or such numbers by unit. The default is 1. */
@@ -59,7 +60,6 @@ export type RateLimitOptions<E extends Env = Env, Unit extends string = "request
   readonly skip?: ((c: Context<E>) => MaybePromise<boolean>) | undefined;
   /** Where a new object is created. */
   readonly locationHint?: ((c: Context<E>) => DurableObjectLocationHint | undefined) | undefined;
-  readonly headers?: HeaderOptions | undefined;
   /**
    * Answers a refused request. By default 429, or 413 for `too_costly`, or 403 for `unknown`. `next()` lets
    * the request pass uncounted.
@@ -67,8 +67,6 @@ export type RateLimitOptions<E extends Env = Env, Unit extends string = "request
   readonly onRefused?: ((c: Context<E>, verdict: RefusedVerdict, next: Next) => Answer) | undefined;
   /** Answers if the object cannot be reached. By default 503. `next()` lets the request pass uncounted. */
   readonly onUnreachable?: ((c: Context<E>, next: Next, cause: unknown) => Answer) | undefined;
-  /** How long to wait for the object. The default is 2,000. */
-  readonly timeoutMs?: number | undefined;
 };
 
 declare module "hono" {
@@ -116,7 +114,10 @@ export function rateLimit<E extends Env = Env, Unit extends string = "requests">
         if (answer && !c.finalized) c.res = answer;
       } else {
         await next();
-        if (options.settle) settleBehind(c, settleCost(c, options, namespace, call));
+        if (options.settle) {
+          const settled = settleBehind(c, options, namespace, call);
+          waitUntilOf(c)?.(settled);
+        }
       }
     } finally {
       // If `onRefused` or the handler throws, the app's onError answers with these headers.
@@ -152,21 +153,20 @@ function isMistakeOfHost(cause: unknown): boolean {
   return cause instanceof RangeError || cause instanceof TypeError;
 }
 
-async function settleCost<E extends Env, Unit extends string>(
+/** The answer does not wait. If the settlement fails, the reserved cost stays. */
+async function settleBehind<E extends Env, Unit extends string>(
   c: Context<E>,
   options: RateLimitOptions<E, Unit>,
   namespace: LimiterNamespace,
   { settleId, ...address }: AdmitOptions<Unit>,
 ): Promise<void> {
-  const cost = await options.settle?.(c);
-  if (settleId !== undefined && cost !== undefined)
-    await settle<Unit>(namespace, { ...address, settleId, cost });
-}
-
-/** The answer does not wait. If the settlement fails, the reserved cost stays. */
-function settleBehind(c: Context, settled: Promise<void>): void {
-  const logged = settled.catch((cause) => console.error("A settlement failed, so its reserve stays:", cause));
-  waitUntilOf(c)?.(logged);
+  try {
+    const cost = await options.settle?.(c);
+    if (settleId !== undefined && cost !== undefined)
+      await settle<Unit>(namespace, { ...address, settleId, cost });
+  } catch (cause) {
+    console.error("A settlement failed, so its reserve stays:", cause);
+  }
 }
 
 /** `app.request` may have no execution context. Nothing cancels its promises. */

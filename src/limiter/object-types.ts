@@ -34,6 +34,7 @@ export type LimiterCall = Request & {
   /** The form of the call. An object of another version ignores members that it does not know. */
   readonly version?: number | undefined;
   readonly limits?: readonly Limit<string>[] | undefined;
+  /** Bans clients that go on after refusals. By default no client is banned. */
   readonly bans?: BanRule | undefined;
   /** How long the caller can wait. The `retryAfterMs` of a limited request is then the caller's turn. */
   readonly waitMs?: number | undefined;
