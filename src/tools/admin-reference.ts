@@ -141,16 +141,13 @@ function errorsOf(call: Call, isChange: boolean, namesObject: boolean): JsonObje
     ...(isConditional(call) ? [412] : []),
     ...[429, 500, 503],
   ];
-  const shared = statuses.map((status): [string, Json] => [
-    String(status),
-    { $ref: `#/components/responses/${status}` },
-  ]);
-  const own: [string, Json][] =
-    conflict === undefined ? [] : [["409", errorResponse(409, [["conflict", conflict]])]];
-  return Object.fromEntries([...shared, ...own]);
+  return {
+    ...Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+    ...(conflict !== undefined && { 409: errorResponse(409, [["conflict", conflict]]) }),
+  };
 }
 
-type Cause = readonly [code: ErrorCode, when: string];
+type Cause = readonly [code: string, when: string];
 
 function errorResponse(status: number, causes: readonly Cause[], headers: JsonObject = {}): JsonObject {
   const examples = causes.map(([code, when]) => [code, { value: { code, message: when, status } }]);
@@ -170,29 +167,22 @@ const TEXT = { type: "string" };
 const RETRY_AFTER = { "Retry-After": { $ref: "#/components/headers/RetryAfter" } };
 const REQUEST_ID = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 
-const CAUSES: readonly Cause[] = [
-  [
-    "invalid_request",
+const CAUSES: Readonly<Partial<Record<ErrorCode, string>>> = {
+  invalid_request:
     "The body, the query or `If-Match` is not valid. `problems` and the message name each wrong member.",
-  ],
-  ["unauthorized", "The admin token or the identity of Cloudflare Access is missing or not valid."],
-  ["https_required", "The request came over plain HTTP. Replace the token."],
-  ["other_site", "A page of another site sent the request."],
-  ["read_only", "This token or this person may read, and change nothing."],
-  ["not_found", "The object does not exist."],
-  ["request_timeout", "The body did not arrive completely. Nothing was changed."],
-  [
-    "changed_meanwhile",
-    "The object has another version than `If-Match`. `current` is the object as it is now.",
-  ],
-  ["content_too_large", "The body is too large."],
-  ["rate_limit_exceeded", "Too many failed sign-ins from this address."],
-  ["internal_error", "An error in the service."],
-  [
-    "service_unavailable",
+  unauthorized: "The admin token or the identity of Cloudflare Access is missing or not valid.",
+  https_required: "The request came over plain HTTP. Replace the token.",
+  other_site: "A page of another site sent the request.",
+  read_only: "This token or this person may read, and change nothing.",
+  not_found: "The object does not exist.",
+  request_timeout: "The body did not arrive completely. Nothing was changed.",
+  changed_meanwhile: "The object has another version than `If-Match`. `current` is the object as it is now.",
+  content_too_large: "The body is too large.",
+  rate_limit_exceeded: "Too many failed sign-ins from this address.",
+  internal_error: "An error in the service.",
+  service_unavailable:
     "The database cannot be reached. If this was a change, it may have been made: look, then try again.",
-  ],
-];
+};
 const ERROR_HEADERS: Readonly<Record<number, JsonObject>> = {
   401: { "WWW-Authenticate": { $ref: "#/components/headers/Authenticate" } },
   412: { ETag: { $ref: "#/components/headers/ETag" } },
@@ -257,10 +247,10 @@ const DOCUMENTATION = {
       Authenticate: { description: "The authentication scheme.", schema: TEXT },
     },
     responses: Object.fromEntries(
-      [...Map.groupBy(CAUSES, ([code]) => ERROR_STATUS[code])].map(([status, causes]) => [
-        status,
-        errorResponse(status, causes, ERROR_HEADERS[status]),
-      ]),
+      // Each code of this table has a status.
+      [...Map.groupBy(Object.entries(CAUSES), ([code]) => ERROR_STATUS[code as ErrorCode])].map(
+        ([status, causes]) => [status, errorResponse(status, causes, ERROR_HEADERS[status])],
+      ),
     ),
     schemas: toJsonSchemaDefs(NAMED_SCHEMAS, { ...CONVERSION, typeMode: "output" }),
   },

@@ -30,7 +30,7 @@ type Day = { readonly daysAgo: number; readonly age: number; readonly isWeekend:
 export type Use = keyof typeof USES;
 export type UsedKey = {
   readonly id: string;
-  readonly customerId: string | null;
+  readonly customer: { readonly id: string } | null;
   readonly plan: string;
   readonly use: Use;
   readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
@@ -41,7 +41,7 @@ export function demoMonth(keys: readonly UsedKey[], nowMs: number): string[] {
   const today = Math.floor(nowMs / 1000 / DAY_SECONDS) * DAY_SECONDS;
   return keys.flatMap((key) => {
     const rows = Array.from({ length: DAYS }, (_, i) => rowOf(key, today, DAYS - i));
-    const customer = textOf(key.customerId);
+    const customer = textOf(key.customer);
     const ban = today - BAN * DAY_SECONDS + 19 * 3_600 + 12 * 60;
     return [
       `insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, hours) values ${rows.join(", ")}`,
@@ -84,7 +84,7 @@ function rowOf(key: UsedKey, today: number, daysAgo: number): string {
   const sums = [0, 1, 2].map((i) =>
     hours.reduce<number>((sum, each) => sum + Number([each].flat()[i] ?? 0), 0),
   );
-  return `(${start}, '${key.id}', ${textOf(key.customerId)}, '${key.plan}', ${sums.join(", ")}, ${requestsPerDay}, '${JSON.stringify(hours)}')`;
+  return `(${start}, '${key.id}', ${textOf(key.customer)}, '${key.plan}', ${sums.join(", ")}, ${requestsPerDay}, '${JSON.stringify(hours)}')`;
 }
 
 function askedIn(use: Use, daysAgo: number, hour: number, percent: number): number {
@@ -93,6 +93,6 @@ function askedIn(use: Use, daysAgo: number, hour: number, percent: number): numb
   return hour === 18 ? 25 : percent;
 }
 
-function textOf(id: string | null): string {
-  return id === null ? "null" : `'${id}'`;
+function textOf(customer: UsedKey["customer"]): string {
+  return customer === null ? "null" : `'${customer.id}'`;
 }

@@ -2,11 +2,7 @@
 import { DEMO_KEYS, demoOrders } from "./demo-data.ts";
 import { demoMonth, type UsedKey } from "./demo-month.ts";
 
-export type DemoKey = {
-  readonly name: string;
-  readonly key: string;
-  readonly limits: { readonly requestsPerMinute: number; readonly requestsPerDay: number };
-};
+export type DemoKey = UsedKey & { readonly name: string; readonly key: string };
 
 /**
  * Returns the demo keys, or none if the service is not new. Keys are never deleted: no keys means new. `execute` runs
@@ -32,15 +28,11 @@ export async function seedIfEmpty(
   const { keys } = (await admin("GET", "keys?limit=1")) as { keys: unknown[] }; // the service's own answer
   if (keys.length > 0) return [];
   await admin("PUT", "orders?file=demo+data", JSON.stringify(demoOrders(Date.now())));
-  type Made = DemoKey &
-    Omit<UsedKey, "customerId" | "use"> & { readonly customer: { readonly id: string } | null };
-  const shown: Made[] = [];
-  const used: UsedKey[] = [];
+  const made: DemoKey[] = [];
   for (const { use, ...key } of DEMO_KEYS) {
-    const made = (await admin("POST", "keys", JSON.stringify(key))) as Made; // the service's own answer
-    shown.push(made);
-    used.push({ ...made, use, customerId: made.customer?.id ?? null });
+    const answer = (await admin("POST", "keys", JSON.stringify(key))) as Omit<DemoKey, "use">; // the service's own answer
+    made.push({ ...answer, use });
   }
-  await execute(demoMonth(used, Date.now()).join(";\n"));
-  return shown;
+  await execute(demoMonth(made, Date.now()).join(";\n"));
+  return made;
 }

@@ -91,7 +91,12 @@ function pastUsage(keys: readonly BusyKey[], nowMs: number): string[] {
       const isHammer = key.customer === BANNED_CUSTOMER && key.plan === "free";
       const isNear = key.customer === NEAR_CUSTOMER && key.plan === "pro";
       const other = uses[(i + Math.floor(i / 4)) % 3] ?? "shop";
-      return { ...key, limits, use: isHammer ? "hobby" : isNear ? "grows" : other };
+      return {
+        ...key,
+        customer: { id: key.customerId },
+        limits,
+        use: isHammer ? "hobby" : isNear ? "grows" : other,
+      };
     }),
     nowMs,
   );
