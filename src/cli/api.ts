@@ -86,7 +86,7 @@ const NOT_TRUSTED =
 async function exchange(
   baseUrl: string,
   request: Request,
-  lost = unreachable,
+  lost: typeof unreachable,
 ): Promise<{ readonly response: Response; readonly text: string }> {
   try {
     const signal = AbortSignal.timeout(TIMEOUT_SECONDS * 1000);

@@ -14,15 +14,6 @@ export function seconds(text: string): number {
   return Number(number) * unitSeconds;
 }
 
-/** Writes seconds in the largest unit that fits. */
-export function durationOf(seconds: number): string {
-  const [unit, unitSeconds] = Object.entries(UNIT_SECONDS).find(([, each]) => seconds % each === 0) ?? [
-    "s",
-    1,
-  ];
-  return `${seconds / unitSeconds}${unit}`;
-}
-
 export function parseWholeNumber(text: string): number {
   if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError("Use a whole number.");
   return Number(text);

@@ -5,7 +5,7 @@ import type { ChangedKeys, KeyView } from "../worker/admin/keys/schema.ts";
 import type { Shipment } from "../worker/admin/orders/schema.ts";
 import { saysOfEnding } from "../worker/admin/says.ts";
 import { send } from "./api.ts";
-import { confirm, durationOf, parseCount, parseWholeNumber, requireTerminal, seconds } from "./arguments.ts";
+import { confirm, parseCount, parseWholeNumber, requireTerminal, seconds } from "./arguments.ts";
 import { type DocumentedCall, type Member, readReference } from "./calls.ts";
 import { CliError } from "./io.ts";
 import { LISTS, type Paging, showList } from "./lists.ts";
@@ -21,10 +21,10 @@ import {
   show,
 } from "./session.ts";
 
-/** Other calls have the words of their id: `keys.update` is `keys update`. A flag chooses a call of two. */
+/** Other calls have the words of their id: `keys.update` is `keys update`. */
 const LINES: Readonly<Record<string, string>> = {
   "health.show": "health",
-  "keys.end_temporary_limits": "keys limit --end",
+  "keys.end_temporary_limits": "keys end-limit",
   "keys.limit_temporarily": "keys limit",
   "keys.refresh_all": "keys refresh",
   "keys.retire": "keys end-secret",
@@ -44,18 +44,6 @@ const FLAGS: Readonly<Record<string, string>> = {
   requestsPerMinute: "--per-minute",
   seconds: "--for",
 };
-const EXAMPLES: Readonly<Record<string, string>> = {
-  audit: "118",
-  customer: '"Pet Shop"',
-  key: "acme",
-  keys: '--customer "Pet Shop"',
-  link: "link_5e9d1f0a7b3c2d48",
-  order: "5",
-  orders: "5 6 7",
-  plan: "pro",
-  secret: "5e9d1f0a7b3c2d48",
-  text: '"Pet Shop"',
-};
 /** What finds the ids of objects that people call by other names, too. */
 const IDS: Readonly<Record<string, typeof findKeyId>> = { key: findKeyId, customer: customerId };
 const DRY_RUN = "dry run: nothing was changed\n";
@@ -66,7 +54,6 @@ const PAGING = ["after", "format", "limit"];
 type Form = {
   readonly call: DocumentedCall;
   readonly words: string;
-  readonly flag: string | undefined;
   /** The arguments: `key` and `secret` of `/keys/{id}/secrets/{secretId}`, and what the query must have. */
   readonly names: readonly string[];
   readonly members: readonly Member[];
@@ -92,14 +79,14 @@ function lengthOf({ names, several }: Form): number {
 }
 
 export function wayOf(call: DocumentedCall): Form {
-  const [words = "", flag] = (LINES[call.id] ?? call.id.replace(".", " ")).split(" --");
+  const words = LINES[call.id] ?? call.id.replace(".", " ");
   const inPath = [...call.line.matchAll(/(\w+?)s?\/\{/g)].map(([, name = ""]) => name);
   const needed = call.query.flatMap(({ name, isRequired }) => (isRequired ? [name] : []));
   const names = [...inPath, ...needed];
   const several = call.body.some(({ name }) => name === "ids") ? /\w+(?=s\.)/.exec(call.id)?.[0] : undefined;
   const options = ownOf(call, call.query).filter(({ isRequired }) => !isRequired);
   const members = [...options, ...call.body.filter(({ name }) => name !== "ids")];
-  return { call, words, flag, names, members, several };
+  return { call, words, names, members, several };
 }
 
 function addForms(parent: Command, session: Connection, verb: string, forms: readonly Form[]): void {
@@ -110,7 +97,6 @@ function addForms(parent: Command, session: Connection, verb: string, forms: rea
     : many.map((name) => (few.includes(name) ? `<${name}>` : `[${name}]`));
   const does = forms.map(({ call }) => call.does).join(" ");
   const command = addCommand(parent, [verb, ...args].join(" "), does, ...forms.map(exampleOf));
-  for (const { call, flag } of forms) if (flag) command.option(`--${flag}`, call.summary);
   // The first form describes the option: `--by` has more choices for all keys than for one key.
   const all = forms.toReversed().flatMap((form) => form.members);
   const members = new Map(all.map((member) => [member.name, member]));
@@ -191,27 +177,23 @@ function kebab(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-function exampleOf({ call, words, flag, names, members, several }: Form): string {
-  const options = members.flatMap(({ name }) => {
-    const value = call.example?.[name];
+function exampleOf(form: Form): string {
+  const options = form.members.flatMap(({ name }) => {
+    const value = form.call.example?.[name];
     if (value === undefined) return [];
-    const text = isDuration(name) ? durationOf(Number(value)) : String(value);
+    const text = `${value}${isDuration(name) ? "s" : ""}`;
     return [flagOf(name), text.includes(" ") ? `"${text}"` : text];
   });
-  const args = several ? [EXAMPLES[`${several}s`]] : names.map((name) => EXAMPLES[name]);
-  return [words, ...args, flag && `--${flag}`, ...options, LISTS[call.id]?.example].filter(Boolean).join(" ");
+  return [usageOf(form), ...options].join(" ");
 }
 
 /** Returns the form that the arguments choose. Options of the other forms are refused. */
 function chosen(command: Command, forms: readonly Form[]): Form {
   const options = command.opts();
   const refuse = (text: string): never => command.error(`error: ${text}`, { exitCode: 2 });
-  const flag = forms.map((form) => form.flag).find((each) => each && options[each]);
   const isGiven = (name: string) => options[optionNameOf(name)] !== undefined;
   const given = forms.flatMap(namesOf).filter(isGiven);
-  const fitting = forms.filter(
-    (each) => each.flag === flag && (each.several || each.names.length === command.args.length),
-  );
+  const fitting = forms.filter((each) => each.several || each.names.length === command.args.length);
   // One key is changed by the call for one key, unless that call lacks an option.
   const form = fitting.find((each) => given.every((name) => namesOf(each).includes(name))) ?? fitting[0];
   if (form === undefined) return refuse(`Use ${forms.map(usageOf).join(" or ")}.`);
@@ -227,15 +209,9 @@ function namesOf({ call, members }: Form): string[] {
   return [...members.map(({ name }) => name), ...(isPaged(call) ? ["limit", "after"] : [])];
 }
 
-function usageOf({ words, names, flag, several }: Form): string {
-  return [
-    words,
-    several && `<${several}...>`,
-    ...names.map((name) => `<${name}>`),
-    ...(flag ? [`--${flag}`] : []),
-  ]
-    .filter(Boolean)
-    .join(" ");
+function usageOf({ words, names, several }: Form): string {
+  const args = several ? [`${several}...`] : names;
+  return [words, ...args.map((name) => `<${name}>`)].join(" ");
 }
 
 /** The answer of a change has a sentence about it. */

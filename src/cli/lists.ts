@@ -19,7 +19,6 @@ type List = {
   readonly wide?: readonly TextColumn[];
   /** Returns a line above the table, made of the first page. */
   readonly heading?: (page: never, io: CliIo) => string;
-  readonly example?: string;
 };
 
 export type Paging = {
@@ -59,7 +58,6 @@ const DAY: List = {
   rows: "events",
   columns: ["at", "until", "kind", "keyName", "says"],
   heading: totalsOf,
-  example: '--at "yesterday 14:00"',
 };
 
 function spanOf({ from, to, completeFrom, asOf, unreachable }: Omit<UsageHead, "total">): string {
@@ -105,12 +103,10 @@ export const LISTS: Readonly<Record<string, List>> = {
     columns: ["at", "state", "type", "text"],
     heading: ({ receiver }: { receiver: { says: string } | null }) =>
       printable(`${receiver?.says ?? "No webhook is configured."}\n`),
-    example: "--state failing",
   },
   "audit.list": {
     rows: "audit",
     columns: ["id", "at", "actor", "call", "object=objectName|object", ["change", saysOf]],
-    example: "--since yesterday --to today --actor ada",
   },
   "bans.list": {
     rows: "bans",
@@ -120,7 +116,6 @@ export const LISTS: Readonly<Record<string, List>> = {
       ["why", ({ reason, strikes }: BanView) => reason ?? `${counted(strikes, "second")} over the limit`],
       ...["startedAt", "endsAt", "liftedAt", "liftedBy"],
     ],
-    example: "--state live --key acme",
   },
   find: { rows: "found", columns: ["kind", "name", "detail", "id"] },
   "customers.list": {
@@ -131,7 +126,6 @@ export const LISTS: Readonly<Record<string, List>> = {
     ],
     wide: ["email"],
     heading: (head: UsageHead) => `Use from ${spanOf(head)}`,
-    example: "--since 29d --sort near",
   },
   "keys.list": {
     rows: "keys",
@@ -141,12 +135,11 @@ export const LISTS: Readonly<Record<string, List>> = {
       "id",
     ],
     wide: KEY_COLUMNS.filter(({ isMinor }) => isMinor).map(columnOf),
-    example: "--expiring-within 30d --sort expiry",
   },
   "customers.day": DAY,
-  "customers.report": { rows: "keys", columns: USAGE.columns, heading: totalsOf, example: "--month 2026-10" },
+  "customers.report": { rows: "keys", columns: USAGE.columns, heading: totalsOf },
   "keys.day": DAY,
-  "keys.usage": { ...USAGE, example: "--since 7d --by hour" },
+  "keys.usage": USAGE,
   "orders.cancelled": {
     rows: "cancelled",
     columns: ["id", "petId", "quantity", "cancelledAt", "cancelled by=cancelledByName|cancelledBy"],
@@ -154,7 +147,6 @@ export const LISTS: Readonly<Record<string, List>> = {
   "orders.list": {
     rows: "orders",
     columns: ["id", "status", "petId", "quantity", "shipDate", "complete"],
-    example: "--status pending --pet 7",
   },
   "plans.list": {
     rows: "plans",
@@ -167,7 +159,7 @@ export const LISTS: Readonly<Record<string, List>> = {
       "changed=changedAt",
     ],
   },
-  "usage.list": { ...USAGE, example: "--since 29d --sort near" },
+  "usage.list": USAGE,
 };
 
 type Source = { readonly line: string; readonly isPaged: boolean; readonly query: Query };

@@ -542,7 +542,6 @@ describe("wrong usage", () => {
     ["keys create --name a --plan gold", "Allowed choices are free, pro, business, enterprise."],
     ["keys rotate Paws --grace 24", "Use a number and s, m, h or d, as in 24h."],
     ["keys update Paws --per-day many", "Use a whole number."],
-    ["keys limit Paws --end --days 2", "keys limit <key> --end has no --days."],
     ["usage Paws --sort name", "usage <key> has no --sort."],
     ["usage Paws --limit 5", "usage <key> has no --limit."],
     ["order list", "unknown command 'order' (Did you mean orders?)"],
