@@ -126,13 +126,3 @@ describe("withHeaders", () => {
     ]);
   });
 });
-
-describe("a binding that is missing", () => {
-  it("is said, with the place to look", async ({ expect }) => {
-    // A Worker whose configuration lacks the binding.
-    const missing = undefined as unknown as LimiterNamespace;
-    const message = "the namespace is undefined: see durable_objects in the Worker's configuration";
-    for (const call of [admit(missing, { key: "one", limits }), reset(missing, { key: "one" })])
-      await expect(call).rejects.toThrow(message);
-  });
-});

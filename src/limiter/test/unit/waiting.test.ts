@@ -94,23 +94,6 @@ describe("callers that wait", () => {
     expect(new Set(bySecond(admitted))).toEqual(new Set([5]));
   });
 
-  it("get a new turn if others have taken the place, so that calls stay few", async ({ expect }) => {
-    const { calls, admitted, ask, askAll } = start();
-    const waiting = askAll(40, { waitMs: 60 * SECOND });
-    // Two a second come by the way, and do not wait.
-    const others: Promise<Verdict>[] = [];
-    for (let i = 0; i < 40; i++) {
-      await vi.advanceTimersByTimeAsync(500);
-      others.push(ask({}));
-    }
-    await vi.advanceTimersByTimeAsync(60 * SECOND);
-    const kinds = new Set((await waiting).map(({ kind }) => kind));
-    await Promise.all(others);
-    expect([...kinds]).toEqual(["admitted"]);
-    expect(Math.max(...bySecond(admitted))).toBe(5);
-    expect(calls.count - others.length).toBeLessThanOrEqual(40 * 2.5);
-  });
-
   it("are refused at once if their turn is too late, and take no place from others", async ({ expect }) => {
     const { calls, askAll } = start();
     const hasty = askAll(100, { waitMs: 2_500 });
@@ -140,14 +123,6 @@ describe("callers that wait", () => {
     const asked = ask({ limits, cost, waitMs: 30 * SECOND });
     await vi.advanceTimersByTimeAsync(10);
     expect((await asked).kind).toBe(kind);
-  });
-
-  it("that cost more have their turn in a window that has enough left", async ({ expect }) => {
-    const { admitted, askAll, calls } = start();
-    const all = askAll(6, { cost: 3, waitMs: 30 * SECOND });
-    await vi.advanceTimersByTimeAsync(30 * SECOND);
-    await all;
-    expect([bySecond(admitted), calls.count]).toEqual([[1, 1, 1, 1, 1, 1], 11]);
   });
 
   it("go on after the object has lost its memory", async ({ expect }) => {
