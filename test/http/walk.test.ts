@@ -535,13 +535,6 @@ describe("3 States and transitions", () => {
       await expectAnswer({ ...cancel, headers }, "404 order_not_found");
     },
   );
-
-  it("3.3 no request of a client makes another transition", async () => {
-    const sent = { ...(await newKey()), path: `${LIST}/${await newOrder()}` };
-    for (const method of ["POST", "PUT", "PATCH"])
-      await expectAnswer({ ...sent, method, body: '{"status":"shipped"}' }, "405 method_not_allowed");
-    await expectAnswer({ ...sent, method: "DELETE" }, "204");
-  });
 });
 
 describe("4.1 List orders", () => {
