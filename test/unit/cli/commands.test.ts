@@ -1,6 +1,5 @@
 /** Commands: the requests that they send, and what they print of the answers. */
 import { join } from "node:path";
-import { Writable } from "node:stream";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
 import { type Member, readReference } from "../../../src/cli/calls.ts";
@@ -305,24 +304,11 @@ describe("a table", () => {
   const at = (columns: number, rows: readonly object[] = [LONG]) =>
     table(rows, ["name", "owner=customer", "plan", "status", "createdAt", "id"], { ...IO, columns });
 
-  it("wraps texts at blanks at 80 columns, and cuts no time", ({ expect }) => {
-    const lines = at(80).split("\n");
-    expect(Math.max(...lines.map((each) => each.length))).toBeLessThanOrEqual(80);
-    expect(lines.length).toBeGreaterThan(2);
-    expect(lines[1]).toMatch(/^backend-.*… +a rather .* 2026-11-01 00:00 +key_0NG…$/);
-  });
-
   it("is one line a row without a width, whatever a text has in it", ({ expect }) => {
     const rows = Array.from({ length: 3 }, () => ({ ...LONG, customer: `${LONG.customer}\n\r\t\u2028` }));
     const lines = at(Number.POSITIVE_INFINITY, rows).split("\n");
     expect(lines).toHaveLength(1 + rows.length);
     expect(lines[1]).toMatch(/key_0NGqxR8a1b2c$/);
-  });
-
-  it("has colours on a terminal that has them, for what needs attention", ({ expect }) => {
-    const stdout = Object.assign(new Writable(), { hasColors: () => true });
-    const shown = table([{ status: "active" }, { status: "banned" }], ["status"], { ...IO, stdout });
-    expect(shown).toBe("\u001b[1mstatus\u001b[22m\nactive\n\u001b[31mbanned\u001b[39m");
   });
 });
 

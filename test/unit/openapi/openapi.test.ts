@@ -173,22 +173,6 @@ describe("the errors", () => {
   });
 });
 
-describe("the whole 429 of the introduction", () => {
-  it("is the example of the document", ({ expect }) => {
-    const [, status, fields = "", body = ""] =
-      /```http\nHTTP\/1.1 (\d+) .*\n([\s\S]*?)\n\n([\s\S]*?)```/.exec(text) ?? [];
-    expect(status).toBe("429");
-    const { TooManyRequests } = document.components.responses;
-    const examples = Object.entries(TooManyRequests?.headers ?? {}).map(
-      ([name, header]) => `${name}: ${exampleOf(header)}`,
-    );
-    const shown = fields.split("\n").filter((line) => !line.startsWith("Content-Type:"));
-    expect(shown.sort()).toEqual(examples.sort());
-    const { value } = TooManyRequests?.content?.["application/json"].examples?.rate_limit_exceeded ?? {};
-    expect(JSON.parse(body)).toEqual(value);
-  });
-});
-
 describe("the text for AI models", () => {
   it("has the operations and programs of this instance, without HTML and links into the page", ({
     expect,

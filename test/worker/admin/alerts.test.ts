@@ -342,23 +342,6 @@ describe("delivery", () => {
     ]);
   });
 
-  it("stays made when an earlier attempt fails later", async ({ expect }) => {
-    receiver.answer = async () => new Response("down", { status: 500 });
-    await ban((await createKey()).id);
-    await untilStored("select 1 from alerts where last_error = 'status 500'");
-    const { promise, resolve } = Promise.withResolvers<Response>();
-    receiver.answer = () => promise;
-    setClock(T0 + MINUTE);
-    const earlier = cron();
-    await received(2);
-    receiver.answer = async () => new Response("ok");
-    setClock(T0 + 6 * MINUTE);
-    await cron();
-    resolve(new Response("late", { status: 502 }));
-    await earlier;
-    expect(await listed()).toMatchObject([{ state: "delivered", attempts: 3, lastError: null }]);
-  });
-
   it("is made by one of several isolates", async ({ expect }) => {
     receiver.answer = async () => new Response("down", { status: 503 });
     for (let i = 0; i < 7; i++) await ban((await createKey()).id);

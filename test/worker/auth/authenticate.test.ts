@@ -48,13 +48,6 @@ describe("a key that the service has not made", () => {
     }
     expect([queries(), calls()]).toEqual([[], []]);
   });
-
-  it("costs an isolate one query in all", async ({ expect }) => {
-    const database = watchDatabase();
-    const app = startApp({ DB: database.DB });
-    for (let i = 0; i < 3; i++) await app(LIST, { key: await inventKey() });
-    expect(database.queries()).toEqual([expect.stringContaining("from mac_keys")]);
-  });
 });
 
 describe("a table of MAC keys that is empty, as in the middle of a restore", () => {

@@ -4,7 +4,7 @@ import { describe, it } from "vitest";
 import { createKey, giveKeys } from "../../support/factories.ts";
 import { LIST, startApp, startEachTestAt } from "../../support/worker.ts";
 import { operatorOf } from "../admin/admin-support.ts";
-import { browserWith, formOn, READ_TOKEN, unescaped } from "./browser.ts";
+import { browserWith, formOn, unescaped } from "./browser.ts";
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
 
@@ -118,14 +118,5 @@ describe("the list of keys", () => {
     const typed = new FormData();
     for (const [name, value] of Object.entries(fields)) typed.append(name, value ?? "");
     expect((await post("/console/keys", typed)).status).toBe(400);
-  });
-
-  it("has no ticks for who may only read, and changes nothing for them", async ({ expect }) => {
-    const [key] = await keysOf("Read only", 1);
-    const { get, post } = await browserWith(READ_TOKEN);
-    for (const path of ["/console/keys", "/console/customers/Read%20only"])
-      expect(await (await get(path)).text()).not.toContain('name="ids"');
-    const refused = await post("/console/keys", { ids: key?.id ?? "", change: "disable", apply: "true" });
-    expect([refused.status, await statusOf(key?.id ?? "")]).toEqual([403, "active"]);
   });
 });

@@ -61,18 +61,6 @@ describe("the sentence of a limit", () => {
       expect.stringMatching(/limit of now is enough/),
     ]);
   });
-
-  it("comes beside those of other limits and of bans", ({ expect }) => {
-    const hours = [
-      hourOf("20T09", 60, { 5: { minute: 3, ban: 4 }, 6: { ban: 5 } }),
-      hourOf("20T10", 9, { 0: { day: 1 } }),
-    ];
-    expect(why(hours)).toEqual([
-      expect.stringMatching(/per minute/),
-      expect.stringMatching(/per day.* 1 request was/),
-      expect.stringMatching(/Bans refused 9 requests/),
-    ]);
-  });
 });
 
 it("several keys help beyond what a key can have", ({ expect }) => {
