@@ -30,9 +30,6 @@ const KEYS = [
   { perMinute: 1_000, perDay: 1_000_000, canLose: 100 },
 ] as const;
 
-/** A key that is banned all the time: it asks again until the next ban as soon as one has ended. */
-const BANNED = { perMinute: 1, perDay: 1_000_000 };
-
 type Client = (typeof KEYS)[number] &
   MintedKey & {
     used: number;
@@ -63,7 +60,7 @@ export async function runSigkill({
         ...{ used: 0, acknowledged: 0, inFlight: 0, lost: 0 },
       })),
     );
-    run = new Run(script, join(folder, "state"), clients, await mintKey());
+    run = new Run(script, join(folder, "state"), clients);
     let done = 0;
     while (done < kills && Date.now() < untilMs) {
       await run.round();
@@ -80,7 +77,6 @@ class Run {
   readonly #script: string;
   readonly #folder: string;
   readonly #clients: readonly Client[];
-  readonly #banned: MintedKey;
   readonly #failures: string[] = [];
   readonly #cancelled = new Set<number>();
   readonly #notes: string[] = [];
@@ -90,16 +86,13 @@ class Run {
   #answers = 0;
   #nextOrder = 1;
   #rounds = 0;
-  #banEndsAtMs = 0;
-  #bans = 0;
   #isKilled = false;
   #child: ChildProcess | undefined;
 
-  constructor(script: string, folder: string, clients: readonly Client[], banned: MintedKey) {
+  constructor(script: string, folder: string, clients: readonly Client[]) {
     this.#script = script;
     this.#folder = folder;
     this.#clients = clients;
-    this.#banned = banned;
   }
 
   async round(): Promise<void> {
@@ -108,7 +101,6 @@ class Run {
       if (this.#rounds++ === 0) await this.#seed();
       else await this.#check();
       this.#nowMs += MINUTE_MS;
-      await this.#pollUntilBanned();
       this.#isKilled = false;
       const load = [
         ...this.#clients.flatMap((client) => this.#clientLoad(client)),
@@ -144,7 +136,6 @@ class Run {
         `${lost} of ${canLose} allowed`,
       ]),
       ["requests in D1 as in the limiters", this.#clients.reduce((sum, { used }) => sum + used, 0)],
-      ["bans, each live until its end", this.#bans],
       ["orders cancelled, none came back", this.#cancelled.size],
       ["changes of a key, each with its audit row", this.#notes.length],
     ];
@@ -180,12 +171,9 @@ class Run {
   }
 
   async #seed(): Promise<void> {
-    const keys = [
-      ...this.#clients.flatMap((client) =>
-        insertKey(client, { perMinute: client.perMinute, perDay: client.perDay }),
-      ),
-      ...insertKey(this.#banned, BANNED),
-    ];
+    const keys = this.#clients.flatMap((client) =>
+      insertKey(client, { perMinute: client.perMinute, perDay: client.perDay }),
+    );
     await this.#control.sql(...keys);
     await this.#control.sql([
       `with recursive n (i) as (select 1 union all select i + 1 from n where i < ${ORDERS})
@@ -199,12 +187,11 @@ class Run {
     credential: string,
     init: RequestInit = {},
     isolate = 0,
-    laterMs = 0,
   ): Promise<Response | undefined> {
     this.#requests++;
     const headers = {
       Authorization: `Bearer ${credential}`,
-      [INSTRUCTION_HEADER]: JSON.stringify({ nowMs: this.#nowMs + laterMs }),
+      [INSTRUCTION_HEADER]: JSON.stringify({ nowMs: this.#nowMs }),
     };
     try {
       const response = await fetch(new URL(path, this.#urls[isolate % this.#urls.length]), {
@@ -255,30 +242,8 @@ class Run {
     }
   }
 
-  /** Asks once a second, so that all but the first seconds of the minute are strikes. */
-  async #pollUntilBanned(): Promise<void> {
-    if (this.#nowMs < this.#banEndsAtMs) return;
-    for (let second = 0; second < 40; second++) {
-      const response = await this.#send("/v1/no-such-path", this.#banned.key, {}, 0, second * 1_000);
-      if (!(await response?.text())?.includes("key_banned")) continue;
-      this.#banEndsAtMs = resetOf(response);
-      this.#bans++;
-      return;
-    }
-    this.#failures.push("no ban in 40 seconds");
-  }
-
-  async #checkBan(): Promise<void> {
-    if (this.#nowMs >= this.#banEndsAtMs) return;
-    const response = await this.#send("/v1/no-such-path", this.#banned.key);
-    const isBanned = (await response?.text())?.includes("key_banned") === true;
-    if (!isBanned || resetOf(response) !== this.#banEndsAtMs)
-      this.#failures.push(`a ban until ${this.#banEndsAtMs} was lost: a request got ${response?.status}`);
-  }
-
   /** What the restarted service has, beside the answers of before the SIGKILL. */
   async #check(): Promise<void> {
-    await this.#checkBan();
     for (const client of this.#clients) await this.#checkCounts(client);
     const [audit, note, orders, cancelled, both] = await this.#control.sql(
       ["select json_extract(after, '$.note') as note from audit_log order by id"],
@@ -332,10 +297,6 @@ class Run {
     client.lost = Math.max(client.lost, lost - client.inFlight);
     Object.assign(client, { used: used + isAdmitted, acknowledged: 0, inFlight: 0 });
   }
-}
-
-function resetOf(response: Response | undefined): number {
-  return Number(response?.headers.get("X-RateLimit-Reset")) * 1000;
 }
 
 /** The process and workerd, which it started. */
