@@ -2,17 +2,15 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { findBrowser, openBrowser } from "./support/browser.ts";
+import { openBrowser } from "./support/browser.ts";
 import { makeBusyDay } from "./support/busy-day.ts";
 import { signInTo } from "./support/console.ts";
 import { LIST, startService } from "./support/service.ts";
 
 const FOLDER = join(import.meta.dirname, "..", "docs", "images");
 
-const executablePath = findBrowser();
-if (executablePath === undefined) throw new Error("The pictures need a Chromium.");
 const service = await startService();
-const browser = await openBrowser(executablePath);
+const browser = await openBrowser();
 try {
   const { banned } = await makeBusyDay(service);
   const limits = { requestsPerMinute: 60, requestsPerDay: 20 };

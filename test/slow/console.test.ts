@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
-import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import {
   act,
   actionOf,
@@ -18,20 +18,15 @@ import {
 } from "../support/console.ts";
 import { type Service, startService } from "../support/service.ts";
 
-const executablePath = findBrowser();
-
 let service: Service;
 let browser: Browser;
 
 beforeAll(async () => {
   service = await startService();
-  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await service.close();
-});
+afterAll(() => Promise.all([browser.close(), service.close()]));
 
 async function newKey(name: string, members: Record<string, unknown> = {}) {
   const { status, body } = await service.admin("POST", "/keys", { name, plan: "business", ...members });
@@ -42,7 +37,7 @@ async function newKey(name: string, members: Record<string, unknown> = {}) {
 const shownIn = (page: Page, label: string) =>
   actionOf(page, "Change key").getByLabel(label, { exact: true }).inputValue();
 
-describe.skipIf(executablePath === undefined)("two operators who change the same", () => {
+describe("two operators who change the same", () => {
   it("key: the later one sees the present state and what he typed, and can send it again", async ({
     expect,
   }) => {
@@ -74,7 +69,7 @@ describe.skipIf(executablePath === undefined)("two operators who change the same
   });
 });
 
-describe.skipIf(executablePath === undefined)("a page that is sent again by a reload", () => {
+describe("a page that is sent again by a reload", () => {
   it("makes no second key", async ({ expect }) => {
     const { page } = await signInTo(browser, service, "/console/keys/new");
     await page.getByLabel("Name").fill("made once");
@@ -90,7 +85,7 @@ describe.skipIf(executablePath === undefined)("a page that is sent again by a re
   });
 });
 
-describe.skipIf(executablePath === undefined)("the keyboard alone", () => {
+describe("the keyboard alone", () => {
   it("searches from anywhere by the key /", async ({ expect }) => {
     const { path } = await newKey("by keyboard");
     const { page } = await signInTo(browser, service, "/console/plans");
@@ -143,7 +138,7 @@ function focusOf(page: Page) {
   })()`);
 }
 
-describe.skipIf(executablePath === undefined)("scripts add", () => {
+describe("scripts add", () => {
   it("how many keys are ticked; the buttons come with the first tick", async ({ expect }) => {
     for (const name of ["first", "second"]) await newKey(`ticked ${name}`, { customer: "Ticked" });
     const { page } = await signInTo(browser, service, "/console/customers/Ticked");
@@ -220,9 +215,9 @@ describe.skipIf(executablePath === undefined)("scripts add", () => {
   });
 });
 
-it.skipIf(executablePath === undefined)("after signing out, Back shows no data", async ({ expect }) => {
+it("after signing out, Back shows no data", async ({ expect }) => {
   const { path } = await newKey("shown before");
-  const keeping = await openBrowser(executablePath ?? "", { keepsPages: true });
+  const keeping = await openBrowser({ keepsPages: true });
   const { page } = await signInTo(keeping, service, path);
   await page.getByRole("link", { name: "Keys" }).click();
   await page.waitForURL("**/console/keys");

@@ -227,14 +227,6 @@ describe("npm run deploy", () => {
     expect(domain?.body).toMatchObject({ origins: [{ hostname: "api.example.com" }] });
   });
 
-  it("brings a database of 2.2 to this version, and says so", async ({ expect }) => {
-    database = databaseOf22();
-    const { code, out, err } = await deploy(withDatabaseAndDomain);
-    expect(code, out + err).toBe(0);
-    expect(out).toContain("The database is of an older version: its migrations are applied.\n");
-    expect(database.prepare("select number from schema_number").get()).toEqual({ number: SCHEMA_NUMBER });
-  });
-
   it.for([
     ["of 2.1", "drop table past_owners", "The database is of version 2.1 or older, and no migration"],
     [

@@ -2,18 +2,16 @@
 import type { Locator, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { CLIENT_ERRORS } from "../../src/worker/platform/error-codes.ts";
-import { type Browser, findBrowser, openBrowser, SCREENS } from "../support/browser.ts";
+import { type Browser, openBrowser, SCREENS } from "../support/browser.ts";
 import { signInTo, submit } from "../support/console.ts";
 import { openService, type Service } from "../support/service.ts";
-
-const executablePath = findBrowser();
 
 let service: Service;
 let browser: Browser;
 
 beforeAll(async () => {
   service = await openService();
-  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  browser = await openBrowser();
   await service.db
     .prepare(
       "insert into orders (id, pet_id, quantity, ship_date, complete, status) values (1, 7, 2, null, 0, 'pending'), (2, 9, 1, null, 0, 'shipped')",
@@ -21,9 +19,7 @@ beforeAll(async () => {
     .run();
 });
 
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser.close());
 
 const get = (path: string) => fetch(new URL(path, service.url), { redirect: "manual" });
 const addressOf = (path: string) => new URL(path, service.url).href;
@@ -67,7 +63,7 @@ describe("the files of the documentation page", () => {
   });
 });
 
-describe.skipIf(executablePath === undefined)("the page that sends calls", () => {
+describe("the page that sends calls", () => {
   it("lists, cancels and meets a 429, and sends no request to another host", async ({ expect }) => {
     const { key } = await service.createKey({ perMinute: 3, perDay: 3 });
     const { page, problems, requested } = await browser.open(addressOf("/docs/try"), "desk");
@@ -112,7 +108,7 @@ describe.skipIf(executablePath === undefined)("the page that sends calls", () =>
   });
 });
 
-describe.skipIf(executablePath === undefined)("the documentation page", () => {
+describe("the documentation page", () => {
   it("has its text and its programs without scripts, and opens at an error's row", async ({ expect }) => {
     const answer = await get("/v1/store/orders");
     const [, address = ""] = /^<(.+)>; rel="help"$/.exec(answer.headers.get("Link") ?? "") ?? [];
@@ -166,7 +162,7 @@ describe.skipIf(executablePath === undefined)("the documentation page", () => {
   });
 });
 
-describe.skipIf(executablePath === undefined)("the reference of the admin API", () => {
+describe("the reference of the admin API", () => {
   it("is shown to who signs in from its page, and fits a phone", async ({ expect }) => {
     const opened = await browser.open(new URL("/docs/admin", service.url).href, "phone");
     await submit(opened.page, opened.page.getByRole("link", { name: "sign in" }));

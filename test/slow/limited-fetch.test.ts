@@ -4,19 +4,17 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, it } from "vitest";
-import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { LIST, openService, type Service } from "../support/service.ts";
 
 const run = promisify(execFile);
-const executablePath = findBrowser();
-
 let service: Service;
 let browser: Browser;
 let bundle: string;
 
 beforeAll(async () => {
   service = await openService();
-  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  browser = await openBrowser();
   const { outputFiles } = await build({
     entryPoints: [join(import.meta.dirname, "../../src/limiter/fetch.ts")],
     bundle: true,
@@ -28,9 +26,7 @@ beforeAll(async () => {
   bundle = outputFiles.map(({ text }) => text).join("");
 });
 
-afterAll(async () => {
-  await browser?.close();
-});
+afterAll(() => browser.close());
 
 /** Five requests of a key that has three a minute: the program's value is how each one sent was answered. */
 async function programOf(): Promise<string> {
@@ -62,8 +58,7 @@ describe("limitedFetch", () => {
     expect(stdout.trim()).toMatch(/^v\d+\.\d+\.\d+ 200 200 200 200 200$/);
   });
 
-  it.concurrent("gets no 429 in a browser", async ({ expect, skip }) => {
-    skip(executablePath === undefined, "there is no Chromium");
+  it.concurrent("gets no 429 in a browser", async ({ expect }) => {
     const { page } = await browser.open(new URL("/docs/try", service.url).href, "desk");
     expect(await page.evaluate(await programOf())).toEqual([200, 200, 200, 200, 200]);
     await page.close();

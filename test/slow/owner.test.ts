@@ -1,24 +1,19 @@
 /** The page of owners in a browser on a phone: with scripts the link opens it, without them the field does. */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
-import { type Browser, findBrowser, openBrowser } from "../support/browser.ts";
+import { type Browser, openBrowser } from "../support/browser.ts";
 import { secretOn, textOf } from "../support/console.ts";
 import { LIST, type Service, startService, untilMinuteHas } from "../support/service.ts";
-
-const executablePath = findBrowser();
 
 let service: Service;
 let browser: Browser;
 
 beforeAll(async () => {
   service = await startService();
-  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await service.close();
-});
+afterAll(() => Promise.all([browser.close(), service.close()]));
 
 /** A customer with a key that was refused, and with a link. */
 async function linkOf(customer: string) {
@@ -31,7 +26,7 @@ async function linkOf(customer: string) {
   return { name, key, link: String(body.link) };
 }
 
-describe.skipIf(executablePath === undefined)("the link of an owner", () => {
+describe("the link of an owner", () => {
   it("opens the page on a phone, rotates, and leaves no code in an address", async ({ expect }) => {
     const { link, key, name } = await linkOf("Pet Shop");
     const code = link.split("#")[1] ?? "";

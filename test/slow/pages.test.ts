@@ -1,12 +1,11 @@
 /** How every page of the console looks in a browser: at each width, in both schemes, and to people who use no mouse. */
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { axeViolations } from "../support/axe.ts";
-import { type Browser, findBrowser, openBrowser, SCREENS, type WatchedPage } from "../support/browser.ts";
+import { type Browser, openBrowser, SCREENS, type WatchedPage } from "../support/browser.ts";
 import { makeBusyDay } from "../support/busy-day.ts";
 import { signInTo, submit } from "../support/console.ts";
 import { LIST, type Service, startService } from "../support/service.ts";
 
-const executablePath = findBrowser();
 const DAY_MS = 86_400_000;
 
 let service: Service;
@@ -14,13 +13,10 @@ let browser: Browser;
 
 beforeAll(async () => {
   service = await startService();
-  if (executablePath !== undefined) browser = await openBrowser(executablePath);
+  browser = await openBrowser();
 });
 
-afterAll(async () => {
-  await browser?.close();
-  await service.close();
-});
+afterAll(() => Promise.all([browser.close(), service.close()]));
 
 /** A zoom of 200 % is half the width: 720 is that of 1440. */
 const WIDTHS = [360, 390, 720, 768, 800, 960, 1024, 1120, 1280, 1440, 1920];
@@ -118,7 +114,7 @@ const PAGES: Readonly<Record<string, string>> = {
   find: "/console/find?text=lim",
 };
 
-describe.skipIf(executablePath === undefined)("every page", () => {
+describe("every page", () => {
   let pages: Readonly<Record<string, string>>;
   beforeAll(async () => {
     pages = { ...(await makeWide()), ...PAGES };

@@ -1,4 +1,4 @@
-/** Debian's Chromium, headless. Without Chromium the browser tests are skipped, with a warning. */
+/** Debian's Chromium, headless. */
 import { existsSync } from "node:fs";
 import { chromium, type Page } from "playwright-core";
 
@@ -14,15 +14,13 @@ const FLAGS = [
   "--disable-sync",
 ];
 
-/** Undefined if there is none. Throws in CI, where the browser tests must run. */
-export function findBrowser(): string | undefined {
-  const { CHROMIUM_PATH, CI } = process.env;
+function findBrowser(): string {
+  const { CHROMIUM_PATH } = process.env;
   const found = [CHROMIUM_PATH ?? [], PLACES].flat().find((path) => existsSync(path));
   if (found !== undefined) return found;
-  const missing = `no Chromium at ${PLACES.join(", ")} (Debian: apt-get install chromium; elsewhere: set CHROMIUM_PATH)`;
-  if (CI === "true") throw new Error(`The browser tests cannot run: ${missing}`);
-  process.stderr.write(`\nSKIPPED: the browser tests of the pages: ${missing}\n\n`);
-  return undefined;
+  throw new Error(
+    `The tests of the pages need Chromium: none is at ${PLACES.join(", ")} (Debian: apt-get install chromium; elsewhere: set CHROMIUM_PATH)`,
+  );
 }
 
 export const SCREENS = {
@@ -46,7 +44,8 @@ const TIMEOUT_MS = 15_000;
 /** Playwright turns off the keeping of pages for Back, with which people browse. */
 const KEEPS_NO_PAGES = "--disable-back-forward-cache";
 
-export async function openBrowser(executablePath: string, { keepsPages = false } = {}) {
+export async function openBrowser({ keepsPages = false } = {}) {
+  const executablePath = findBrowser();
   const ignoreDefaultArgs = keepsPages ? [KEEPS_NO_PAGES] : [];
   const browser = await chromium.launch({ executablePath, args: FLAGS, ignoreDefaultArgs, headless: true });
   return {
