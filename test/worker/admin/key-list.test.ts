@@ -116,22 +116,6 @@ describe("the list of keys", () => {
   });
 });
 
-describe("a page of few matching keys", () => {
-  beforeAll(async () => {
-    await insertKeys();
-    await env.DB.prepare(
-      `with recursive n(i) as (select 1 union all select i + 1 from n where i < 700)
-       insert into api_keys (id, name, plan, created_at) select printf('kez_%03d', i), 'many', 'business', 0 from n`,
-    ).run();
-  });
-
-  it("of active keys by their expiry begins with the first that has not expired", async ({ expect }) => {
-    await env.DB.prepare("update api_keys set expires_at = ? - 1 where plan = 'business'").bind(NOW).run();
-    const shown = await numbersOf("status=active&sort=expiry&limit=4");
-    expect(shown).toEqual(sorted(expiryOf, 1).filter(isActive).slice(0, 4));
-  });
-});
-
 it("a key with a live ban is banned, and its id and the last four characters of its secret find it", async ({
   expect,
 }) => {
