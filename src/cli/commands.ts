@@ -215,58 +215,47 @@ function usageOf({ words, names, several }: Form): string {
 }
 
 /** The answer of a change has a sentence about it. */
-type Said = { readonly says: string };
-type Changed = Said & Partial<Pick<Shipment, "missing">>;
+type Changed = { readonly says: string; readonly delivered?: boolean } & Partial<Pick<Shipment, "missing">>;
 
 async function run(session: Connection, command: Command, form: Form): Promise<void> {
-  const { call, names } = form;
-  if (form.several) return runForSeveral(session, command, call, form.several);
+  const { call, names, several } = form;
   const options = command.opts<Options>();
-  const args = names.map((name, i): [string, string] => [name, command.args[i] ?? ""]);
-  const body = await valuesOf(session, call.body, options);
-  const asks = options.yes || isHarmless(call, body) ? undefined : call.asks;
+  const args = several ? [] : names.map((name, i) => [name, command.args[i] ?? ""]);
+  const members = await valuesOf(session, call.body, options);
+  const asks = options.yes || options.dryRun || isHarmless(call, members) ? undefined : call.asks;
   if (asks) requireTerminal(session.io);
-  const ids = await Promise.all(args.map(([name, text]) => IDS[name]?.(session, text) ?? text));
+  const ids = await Promise.all(
+    command.args.map((text, i) => IDS[several ?? names[i] ?? ""]?.(session, text) ?? text),
+  );
+  let body = several && ids.length > 0 ? { ...members, ids: [...ids] } : members;
   const line = call.line.replace(/\{\w+\}/g, () => encodeURIComponent(ids.shift() ?? ""));
   const query = await valuesOf(session, ownOf(call, call.query), { ...options, ...Object.fromEntries(args) });
   const list = LISTS[call.id];
   if (list) return showList(session, { line, isPaged: isPaged(call), query }, list, options);
   if (line.startsWith("GET ")) return show(session, await send<object>(session.access, line, { query }));
 
-  if (asks) await confirm(session.io, await question(session, line, asks));
+  if (asks && several) body = await agreedBody(session, line, body, asks);
+  else if (asks) await confirm(session.io, await question(session, line, asks));
   const sent = call.body.length > 0 ? { json: body } : {};
-  const answer = await send<Said & { delivered?: boolean }>(session.access, line, { ...sent, query });
-  show(session, answer, () => answer.body.says);
+  const answer = await send<Changed>(session.access, line, { ...sent, query });
+  const { says, delivered, missing = [] } = answer.body;
+  show(session, answer, () => says);
   if (options.dryRun) session.io.stderr.write(DRY_RUN);
-  if (answer.body.delivered === false) throw new CliError("The alert did not arrive.");
+  if (delivered === false) throw new CliError("The alert did not arrive.");
+  if (missing.length > 0) throw new CliError(`No ${several} has ${missing.length} of the ids.`);
 }
 
-async function runForSeveral(
-  session: Connection,
-  command: Command,
-  call: DocumentedCall,
-  noun: string,
-): Promise<void> {
-  const options = command.opts<Options>();
-  const isDryRun = options.dryRun === true;
-  const asks = options.yes || isDryRun ? undefined : call.asks;
-  if (asks) requireTerminal(session.io);
-  const members = await valuesOf(session, call.body, options);
-  const ids = await Promise.all(command.args.map((ref) => IDS[noun]?.(session, ref) ?? ref));
-  let json = ids.length === 0 ? members : { ...members, ids };
-  const dryRun = { json, query: { "dry-run": "true" } };
-  if (asks) {
-    const { body } = await send<ChangedKeys>(session.access, call.line, dryRun);
-    // The person agrees to these keys. The customer may get others meanwhile.
-    const { customer: _, ...others } = members;
-    json = { ...others, ids: [...body.changed, ...body.unchanged].map(({ id }) => id) };
-    await confirm(session.io, printable(`${body.says}\n${asks}`));
-  }
-  const answer = await send<Changed>(session.access, call.line, isDryRun ? dryRun : { json });
-  show(session, answer, () => answer.body.says);
-  if (isDryRun) session.io.stderr.write(DRY_RUN);
-  const missing = answer.body.missing?.length ?? 0;
-  if (missing > 0) throw new CliError(`No ${noun} has ${missing} of the ids.`);
+/** Asks about the keys that would change, and returns the body for them: a customer may get others meanwhile. */
+async function agreedBody(
+  { access, io }: Connection,
+  line: string,
+  json: Readonly<Record<string, unknown>>,
+  asks: string,
+): Promise<Record<string, unknown>> {
+  const { body } = await send<ChangedKeys>(access, line, { json, query: { "dry-run": "true" } });
+  await confirm(io, printable(`${body.says}\n${asks}`));
+  const { customer: _, ...others } = json;
+  return { ...others, ids: [...body.changed, ...body.unchanged].map(({ id }) => id) };
 }
 
 /** Returns the given members in the form of the API. */
