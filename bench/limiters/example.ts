@@ -1,6 +1,15 @@
 /**
  * An example for `npm run bench -- --limiter`: a sliding window that weighs the last minute, as Unkey and
  * Upstash count, in the memory of a Durable Object. The example needs nothing of this folder.
+ *
+ * The file, TypeScript or JavaScript, exports a Hono app (or any object with `fetch`) as `default`. It is bundled
+ * and runs in workerd. `GET /limited` answers 200, and 429 beyond `env.LIMIT` requests a minute for each
+ * `Authorization` header: the bench sets `LIMIT` to 60, to 1,000 and to 100,000,000. Without `Authorization`, for
+ * `/none` and for `POST /limited`, any answer will do: the column "headers" counts on which answers the limit is.
+ *
+ * Bindings: `env.DB`, an empty D1 database; `env.LIMITER`, the namespace of the Durable Object class with SQLite
+ * storage that the file exports as `Limiter`; `env.RATE_LIMIT`, Cloudflare's rate-limiting binding with `LIMIT`
+ * requests a minute.
  */
 import { DurableObject } from "cloudflare:workers";
 import { Hono } from "hono";
