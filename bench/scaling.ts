@@ -22,8 +22,8 @@ const PLAN_DOLLARS = 5;
 
 type Item = keyof typeof INCLUDED;
 
-/** The defaults of POLICY_REFRESH_SECONDS and USAGE_RETENTION_DAYS, and what docs/performance.md advises for many keys. */
-const POLICY_REFRESH_SECONDS = { usual: 600, long: 3_600 } as const;
+/** The defaults of the vars. */
+const POLICY_REFRESH_SECONDS = 600;
 const USAGE_RETENTION_DAYS = 400;
 
 /** Bytes in D1 of a key with customer and secret, and its indexes, measured with SQLite. An object is a page. */
@@ -110,9 +110,7 @@ export type Scale = {
 };
 
 /** What all keys use in a day. Storage is that after all days. */
-type Use = Readonly<
-  Record<Item | "policyReads" | "longPolicyReads" | "listReads" | "reports" | "days", number>
->;
+type Use = Readonly<Record<Item | "policyReads" | "listReads" | "reports" | "days", number>>;
 
 export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) =>
   KEYS.map((keys) => {
@@ -122,21 +120,20 @@ export const SCALES: readonly Scale[] = SHAPES.flatMap((shape) =>
 );
 
 /** The object stores the policy, so an eviction costs no read. */
-function policyReadsPerDay({ usesPerDay }: Shape, refreshSeconds: number): number {
-  return Math.min(usesPerDay, SECONDS_PER_DAY / refreshSeconds);
+function policyReadsPerDay({ usesPerDay }: Shape): number {
+  return Math.min(usesPerDay, SECONDS_PER_DAY / POLICY_REFRESH_SECONDS);
 }
 
 function useOf(keys: number, shape: Shape): Use {
   const requests = keys * shape.requestsPerDay;
   const hours = keys * shape.hoursInUse;
   const grown = keys * shape.growthReports;
-  const policyReads = keys * policyReadsPerDay(shape, POLICY_REFRESH_SECONDS.usual);
+  const policyReads = keys * policyReadsPerDay(shape);
   const listReads = requests * shape.listReadsPerRequest;
   return {
     reports: hours + grown,
     days: keys,
     policyReads,
-    longPolicyReads: keys * policyReadsPerDay(shape, POLICY_REFRESH_SECONDS.long),
     listReads,
     workerRequests: requests,
     workerCpuMs: requests * CPU_MS,
@@ -203,26 +200,18 @@ const total = ({ dollars: { sampledLogs: _, ...billed } }: Scale) =>
 
 const sampledTotal = (scale: Scale) => total(scale) - scale.dollars.logs + scale.dollars.sampledLogs;
 
-const costColumns: Column<Scale>[] = [
+const COLUMNS: Column<Scale>[] = [
   ...head,
   { head: "requests/s", cell: ({ use }) => amount(perSecond(use.workerRequests)) },
   { head: "Worker $", cell: ({ dollars }) => dollar(dollars.worker) },
   { head: "logs $", cell: ({ dollars }) => dollar(dollars.logs) },
-  { head: "objects $", cell: ({ dollars }) => dollar(dollars.objects) },
-  { head: "their rows $", cell: ({ dollars }) => dollar(dollars.objectRows) },
+  {
+    head: "objects, their rows, storage $",
+    cell: ({ dollars: { objects, objectRows, storage } }) => dollar(objects + objectRows + storage),
+  },
   { head: "D1 $", cell: ({ dollars }) => dollar(dollars.d1) },
-  { head: "storage $", cell: ({ dollars }) => dollar(dollars.storage) },
   { head: "month $", cell: (scale) => dollar(total(scale)) },
-  { head: "logs at 1/100 $", cell: ({ dollars }) => dollar(dollars.sampledLogs) },
-  { head: "month $", cell: (scale) => dollar(sampledTotal(scale)) },
-];
-
-const limitColumns: Column<Scale>[] = [
-  ...head,
-  { head: "policy reads/s, 600 s", cell: ({ use }) => amount(perSecond(use.policyReads)) },
-  { head: "3,600 s", cell: ({ use }) => amount(perSecond(use.longPolicyReads)) },
-  { head: "list reads/s, at most", cell: ({ use }) => amount(perSecond(use.listReads)) },
-  { head: "usage reports/s", cell: ({ use }) => amount(perSecond(use.reports)) },
+  { head: "logs at 1/100: month $", cell: (scale) => dollar(sampledTotal(scale)) },
   { head: "D1 GB", cell: ({ use }) => amount(use.d1Storage) },
   { head: "first limit", cell: ({ use }) => firstLimit(use) },
 ];
@@ -242,8 +231,7 @@ const usageDollars = (() => {
 /** As docs/performance.md has them. */
 export function scalingTables(): string {
   return [
-    tableOf(costColumns, SCALES),
-    tableOf(limitColumns, SCALES),
+    tableOf(COLUMNS, SCALES),
     `The usage of a key in use all day: $${usageDollars.rows.toFixed(5)} a month for rows and alarms, $${usageDollars.storage.toFixed(5)} for storage.`,
   ].join("\n\n");
 }
