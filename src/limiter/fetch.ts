@@ -74,7 +74,7 @@ export function limitedFetch(options: LimitedFetchOptions = {}): typeof fetch {
   const { maxWaitMs = DEFAULT_MAX_WAIT_MS, maxWaiting = DEFAULT_MAX_WAITING, clock = CLOCK } = options;
   const { maxRepeats = DEFAULT_MAX_REPEATS } = options;
   // Who replaces the global one later, as in tests, means this one, too.
-  const send: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init));
+  const send = async (...request: Parameters<typeof fetch>) => (options.fetch ?? fetch)(...request);
   if (!(maxWaitMs >= 0 && maxWaitMs <= MAX_TIMER_MS))
     throw new RangeError(`maxWaitMs must be from 0 to ${MAX_TIMER_MS}`);
   if (!(maxWaiting >= 0)) throw new RangeError("maxWaiting must be from 0 on");
@@ -88,17 +88,13 @@ export function limitedFetch(options: LimitedFetchOptions = {}): typeof fetch {
     for (let repeats = 0; ; repeats++) {
       // A request that was refused keeps its place.
       const flight = await queue.turn(signal, untilMs, repeats === 0 ? maxWaiting : Number.POSITIVE_INFINITY);
-      let againMs: number | undefined;
-      let response: Response;
-      try {
-        response = await send(input, init);
-        againMs = limits.learn(flight, response, clock.now());
-      } catch (error) {
+      const response = await send(input, init).catch((error: unknown) => {
         limits.lose(flight);
-        throw error;
-      } finally {
         queue.move();
-      }
+        throw error;
+      });
+      const againMs = limits.learn(flight, response, clock.now());
+      queue.move();
       const isLast = againMs === undefined || againMs > untilMs || repeats >= maxRepeats;
       if (isLast || !canRepeat(input, init)) return response;
       await response.body?.cancel();
