@@ -27,7 +27,7 @@ export async function send<Body>(
   return { text, body: value as Body }; // as the route answers
 }
 
-function objectIn(text: string): object | undefined {
+function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return isRecord(value) ? value : undefined;
@@ -146,11 +146,7 @@ function refusalOf(
 
 /** Reads the service's Error object. Another server can answer with any body. */
 function errorIn(text: string): { code?: string; message?: string; problems?: Problem[] } {
-  try {
-    const { code, message, problems } = Object(JSON.parse(text));
-    if (typeof message !== "string" || typeof code !== "string") return {};
-    return { code, message, problems: Array.isArray(problems) ? problems : [] };
-  } catch {
-    return {};
-  }
+  const { code, message, problems } = objectIn(text) ?? {};
+  if (typeof message !== "string" || typeof code !== "string") return {};
+  return { code, message, problems: Array.isArray(problems) ? problems : [] };
 }

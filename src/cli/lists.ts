@@ -1,9 +1,10 @@
 /** The columns of each list. Fetches and prints the pages of lists. */
+import type * as v from "valibot";
 import type { BanView } from "../worker/admin/bans/schema.ts";
 import { KEY_COLUMNS, type KeyView } from "../worker/admin/keys/schema.ts";
 import type { PlanView } from "../worker/admin/plans/schema.ts";
 import { saysOf } from "../worker/admin/says.ts";
-import type { HourUsageView } from "../worker/admin/usage/schema.ts";
+import type { HourUsageView, usageAnswer } from "../worker/admin/usage/schema.ts";
 import { counted } from "../worker/text/format.ts";
 import { callCsv, type Query, send } from "./api.ts";
 import type { CliIo } from "./io.ts";
@@ -32,15 +33,7 @@ const FIGURES = [
   ...["percent", "80%+=daysNear", "peak=peakPercent"],
   ...["admitted", "refused", "blocked=refusedWhileBanned"],
 ];
-type Total = { admitted: number; refused: number; refusedWhileBanned: number };
-type UsageHead = {
-  readonly from: string;
-  readonly to: string;
-  readonly completeFrom: string;
-  readonly asOf: string;
-  readonly unreachable: readonly string[];
-  readonly total: Total;
-};
+type UsageHead = Omit<v.InferOutput<typeof usageAnswer>, "rows">;
 const USAGE: List = {
   rows: "rows",
   columns: [
