@@ -56,6 +56,32 @@ DROP TRIGGER `api_keys_update_is_folded`;
 --> statement-breakpoint
 ALTER TABLE `api_keys` ADD `customer_id` text REFERENCES `customers`(`id`);
 --> statement-breakpoint
+-- The plan that a key gets at a midnight, in Unix seconds. From then on its limits count, whether or not the cron has
+-- made it the key's plan.
+ALTER TABLE `api_keys` ADD `next_plan` text REFERENCES `plans`(`id`);
+--> statement-breakpoint
+ALTER TABLE `api_keys` ADD `next_plan_from` integer
+	CHECK((`next_plan` is null) = (`next_plan_from` is null) and coalesce(`next_plan_from` % 86400, 0) = 0);
+--> statement-breakpoint
+CREATE INDEX `api_keys_by_next_plan` ON `api_keys` (`next_plan_from`) WHERE "api_keys"."next_plan_from" is not null;
+--> statement-breakpoint
+DROP TRIGGER `api_keys_update_is_outdated`;
+--> statement-breakpoint
+CREATE TRIGGER `api_keys_update_is_outdated` AFTER UPDATE OF `plan`, `next_plan`, `next_plan_from`, `requests_per_minute`, `requests_per_day`,
+	`temporary_requests_per_minute`, `temporary_requests_per_day`, `temporary_until`, `status`, `may_cancel`, `expires_at`,
+	`banned_until`, `ban_reason`, `pardoned_ban_id` ON `api_keys` WHEN EXISTS (SELECT 1 FROM `limiters` WHERE `key_id` = NEW.`id`) BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) VALUES (NEW.`id`) ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
+DROP TRIGGER `plans_update_is_outdated`;
+--> statement-breakpoint
+CREATE TRIGGER `plans_update_is_outdated` AFTER UPDATE OF `requests_per_minute`, `requests_per_day`, `alert_percents` ON `plans` BEGIN
+	INSERT INTO `outdated_keys` (`key_id`) SELECT `id` FROM `api_keys`
+	WHERE (`plan` = NEW.`id` OR `id` IN (SELECT `id` FROM `api_keys` WHERE `next_plan_from` IS NOT NULL AND `next_plan` = NEW.`id`))
+		AND `status` <> 'revoked' AND `id` IN (SELECT `key_id` FROM `limiters`)
+	ON CONFLICT DO UPDATE SET `token` = excluded.`token`;
+END;
+--> statement-breakpoint
 -- The search text of a key keeps the lines of name and note.
 UPDATE `api_keys` SET
 	`customer_id` = (SELECT `id` FROM `customers` WHERE `name_key` = `owner_key`),

@@ -6,6 +6,7 @@ import type { PlanView } from "../worker/admin/plans/schema.ts";
 import { saysOf } from "../worker/admin/says.ts";
 import type { HourUsageView, usageAnswer } from "../worker/admin/usage/schema.ts";
 import { counted } from "../worker/text/format.ts";
+import { memberText } from "../worker/text/says.ts";
 import { callCsv, type Query, send } from "./api.ts";
 import type { CliIo } from "./io.ts";
 import { inline, minuteOf, printable, type TextColumn, table, toJson } from "./output.ts";
@@ -69,6 +70,7 @@ function refusedIn({ refusedMinutes = [] }: Partial<HourUsageView>): string | nu
 function columnOf({ member, label }: (typeof KEY_COLUMNS)[number]): TextColumn {
   const cellOf = ({ [member]: value }: KeyView): unknown => {
     if (Array.isArray(value)) return value.map(({ hint }) => hint).join(" ");
+    if (member === "nextPlan") return value ? memberText(member, value) : null;
     return typeof value === "object" && value !== null && "name" in value ? value.name : value;
   };
   return [label.toLowerCase(), cellOf];

@@ -6,6 +6,7 @@ import { type Context, Hono } from "hono";
 import { alertOfExpiries } from "./admin/alerts/calls.ts";
 import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
 import { receiverOf } from "./admin/alerts/receiver.ts";
+import { makePlannedChanges } from "./admin/keys/change/update.ts";
 import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
 import { adminRoutes } from "./admin/routes.ts";
 import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
@@ -48,6 +49,7 @@ export async function runCron(cron: string, env: Bindings): Promise<void> {
   if (cron !== EVERY_MINUTE) {
     await alertOfExpiries(env);
     await sumFinishedDay(env);
+    await makePlannedChanges(env);
     return deleteExpiredRows(env, Date.now());
   }
   // At once, because a slow receiver of alerts must not keep the limiters waiting.

@@ -14,7 +14,8 @@ beforeAll(async () => {
   service = await openService();
   const { body } = await service.admin("POST", "/keys", bodyOf(newKey, 0));
   await service.call(body.key, LIST);
-  await service.admin("PATCH", `/keys/${body.id}`, { disabled: true });
+  const changes = { disabled: true, plan: "business", planFrom: "tomorrow" };
+  await service.admin("PATCH", `/keys/${body.id}`, changes);
 });
 
 async function page(path: string): Promise<string> {

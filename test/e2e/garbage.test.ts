@@ -106,7 +106,7 @@ describe("garbage", () => {
       for (const option of command.options) {
         if (!option.required || OF_OTHERS.includes(option.long ?? "")) continue;
         const also = Object.entries(ALSO[words.join(" ")] ?? {}).filter(
-          ([flag]) => !option.flags.includes(flag),
+          ([flag]) => !option.flags.split(/[ ,]+/).includes(flag),
         );
         const isOfKeys = option.long === "--customer" && command.registeredArguments[0]?.variadic;
         const args = isOfKeys ? [] : command.registeredArguments.map((each) => SAMPLES[each.name()] ?? keyId);

@@ -8,14 +8,13 @@ export const CHANGED_SINCE = "has changed since";
 
 /** Of a row of `api_keys` that gets the members of this JSON object. Null: it can. */
 export function keyRefusal(becomes: SQL): SQL {
-  const after = (member: string, now: SQL) =>
-    sql`iif(json_type(${becomes}, ${`$.${member}`}) is null, ${now}, ${becomes} ->> ${member})`;
-  const limits = limitsRefusal(
-    after("plan", sql`api_keys.plan`),
-    after("requestsPerMinute", sql`api_keys.requests_per_minute`),
-    after("requestsPerDay", sql`api_keys.requests_per_day`),
-  );
-  return sql`iif(api_keys.status = 'revoked', 'is revoked, which is permanent', ${limits})`;
+  const after = (member: string, now: SQL, part = "") =>
+    sql`iif(json_type(${becomes}, ${`$.${member}`}) is null, ${now}, ${becomes} ->> ${`$.${member}${part}`})`;
+  const perMinute = after("requestsPerMinute", sql`api_keys.requests_per_minute`);
+  const perDay = after("requestsPerDay", sql`api_keys.requests_per_day`);
+  const now = limitsRefusal(after("plan", sql`api_keys.plan`), perMinute, perDay);
+  const then = limitsRefusal(after("nextPlan", sql`api_keys.next_plan`, ".plan"), perMinute, perDay);
+  return sql`iif(api_keys.status = 'revoked', 'is revoked, which is permanent', coalesce(${now}, ${then}))`;
 }
 
 export const ERASED = sql`iif(erased_at is null, null, 'is erased, which is permanent')`;
@@ -35,8 +34,12 @@ export function limitsRefusal(plan: unknown, perMinute: unknown, perDay: unknown
 /** Of a row of `plans`. */
 export function planRefusal(becomes: SQL): SQL {
   const isTaken = (member: string) => sql`json_type(${becomes}, ${`$.${member}`}) = 'null'`;
-  return sql`iif((${isTaken("requestsPerMinute")} and plans.keys_without_minute_limit > 0)
-    or (${isTaken("requestsPerDay")} and plans.keys_without_day_limit > 0), 'has a key without a limit of its own, which relies on the plan', null)`;
+  // Triggers count the keys that have the plan now, and not those that get it later.
+  const isAwaited = (limit: SQL) => sql`exists (
+    select 1 from api_keys where next_plan_from is not null and next_plan = plans.id and status <> 'revoked' and ${limit} is null)`;
+  return sql`iif(
+    (${isTaken("requestsPerMinute")} and (plans.keys_without_minute_limit > 0 or ${isAwaited(sql`api_keys.requests_per_minute`)}))
+    or (${isTaken("requestsPerDay")} and (plans.keys_without_day_limit > 0 or ${isAwaited(sql`api_keys.requests_per_day`)})), 'has a key without a limit of its own, which relies on the plan', null)`;
 }
 
 /** The entries of the undo of a load, a shipment or several keys have this text in common. */

@@ -13,12 +13,18 @@ const FIGURES = ["inserted", "updated", "unchanged", "cancelled", "kept"] as con
 export const SAYS = {
   "keys.create": (_, { plan, limits, mayCancel }) =>
     `is created on plan ${memberText("plan", plan)}${limitsIn(membersOf(limits))}${mayCancel === false ? `, and ${RIGHTS.false}` : ""}`,
-  "keys.update": (before, { status, mayCancel, ...others }) =>
-    [
+  "keys.update": (before, { status, mayCancel, nextPlan = null, ...members }) => {
+    const was = nextPlan === null && "nextPlan" in before ? before.nextPlan : null;
+    const { plan, ...rest } = members;
+    const others = was !== null && plan === before.plan ? rest : members;
+    return [
       ...(status === undefined ? [] : [status === "active" ? "is enabled" : `is ${textOf(status)}`]),
       ...(mayCancel === undefined ? [] : [mayCancel === true ? RIGHTS.true : RIGHTS.false]),
+      ...(nextPlan === null ? [] : [`gets plan ${memberText("nextPlan", nextPlan)} on`]),
+      ...(was === null ? [] : [`does not get plan ${memberText("nextPlan", was)} on`]),
       ...(Object.keys(others).length === 0 ? [] : [`is changed: ${differences(before, others)}`]),
-    ].join(", and "),
+    ].join(", and ");
+  },
   "keys.limit_temporarily": (_, { until, reason, ...limits }) =>
     `has temporary limits until ${textOf(until)}: ${listOf([...Object.entries(limits), ["reason", reason]])}`,
   "keys.end_temporary_limits": () => "has its permanent limits again",

@@ -37,6 +37,8 @@ export const apiKeys = sqliteTable("api_keys", {
   banReason: text("ban_reason"),
   pardonedBanId: text("pardoned_ban_id"),
   customer: text("customer_id"),
+  nextPlan: text("next_plan"),
+  nextPlanFrom: integer("next_plan_from"),
   version: integer().notNull().default(0),
 });
 

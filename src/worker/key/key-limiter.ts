@@ -127,12 +127,9 @@ function policyOf(row: KeyPolicyRow): Policy {
   return {
     limits: limitsOf(row.perMinute, row.perDay),
     later:
-      row.temporaryUntil === null
+      row.laterFrom === null
         ? undefined
-        : {
-            fromMs: row.temporaryUntil * 1000,
-            limits: limitsOf(row.permanentPerMinute, row.permanentPerDay),
-          },
+        : { fromMs: row.laterFrom * 1000, limits: limitsOf(row.laterPerMinute, row.laterPerDay) },
     bans: {},
     credentials: secrets.map(([hash, expiresAt]) => ({
       hash,

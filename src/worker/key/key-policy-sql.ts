@@ -4,7 +4,7 @@ import type { Ban, HourUsage, Report } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { HOUR_SECONDS } from "../text/time.ts";
-import { limitsSqlAt, PERMANENT_LIMITS, temporaryUntilAt } from "./limits-sql.ts";
+import { limitsSqlAt, nextPlanFromAfter, permanentLimits, planAt, temporaryUntilAt } from "./limits-sql.ts";
 import { dayMsOf, upsertDay } from "./usage-day.ts";
 
 export type KeyPolicyRow = {
@@ -15,10 +15,10 @@ export type KeyPolicyRow = {
   readonly mayCancel: 0 | 1;
   readonly perMinute: number;
   readonly perDay: number;
-  readonly permanentPerMinute: number;
-  readonly permanentPerDay: number;
-  /** When the permanent limits come back. Null: no temporary limits are in force. */
-  readonly temporaryUntil: number | null;
+  /** When temporary limits end, or the planned plan begins. Null: neither is to come. They exclude each other. */
+  readonly laterFrom: number | null;
+  readonly laterPerMinute: number;
+  readonly laterPerDay: number;
   readonly bannedUntil: number | null;
   readonly banReason: string | null;
   readonly pardonedBanId: string | null;
@@ -42,19 +42,22 @@ export async function loadKeyPolicy(
   nowSeconds: number,
 ): Promise<KeyPolicyRow | undefined> {
   const { perMinute, perDay } = limitsSqlAt(nowSeconds);
+  const later = permanentLimits("later", "p");
   // Operators end secrets by D1's clock, so D1's clock says whether a secret has ended. The limiter judges
   // later ends. It stores the policy, so the policy has no secrets that have ended.
   const select = sql`
-    select k.plan, k.status, k.may_cancel as mayCancel, k.banned_until as bannedUntil, k.ban_reason as banReason,
+    select p.id as plan, k.status, k.may_cancel as mayCancel, k.banned_until as bannedUntil, k.ban_reason as banReason,
       k.pardoned_ban_id as pardonedBanId, p.alert_percents as alertPercents,
       exists (select 1 from limiters where key_id = k.id) as hasLimiter,
-      ${perMinute} as perMinute, ${perDay} as perDay, ${temporaryUntilAt(nowSeconds)} as temporaryUntil,
-      ${PERMANENT_LIMITS.perMinute} as permanentPerMinute, ${PERMANENT_LIMITS.perDay} as permanentPerDay,
+      ${perMinute} as perMinute, ${perDay} as perDay,
+      coalesce(${temporaryUntilAt(nowSeconds)}, ${nextPlanFromAfter(nowSeconds)}) as laterFrom,
+      ${later.perMinute} as laterPerMinute, ${later.perDay} as laterPerDay,
       (select json_group_array(json_array(hash,
           min(coalesce(expires_at, k.expires_at), coalesce(k.expires_at, expires_at))))
         from key_secrets where key_id = k.id and (expires_at is null or expires_at > unixepoch())) as secrets,
       (select c.id from customers c where c.id = k.customer_id and coalesce(c.requests_per_minute, c.requests_per_day) is not null) as shared
-    from api_keys k join plans p on p.id = k.plan where k.id = ${id}`;
+    from api_keys k join plans p on p.id = ${planAt(nowSeconds)}
+      left join plans later on later.id = k.next_plan where k.id = ${id}`;
   return loadNoted(db, id, select);
 }
 

@@ -1,24 +1,36 @@
-/** SQL of the limits in force. Only this file says which limit of a key counts. */
+/** SQL of the plan and the limits in force. Only this file says which limit of a key counts. */
 import { type SQL, sql } from "drizzle-orm";
 
 export type LimitsSql = { readonly perMinute: SQL; readonly perDay: SQL };
 
-/** The limits of the key `k` with the plan `p`, without temporary limits. */
-export const PERMANENT_LIMITS: LimitsSql = {
-  perMinute: sql`coalesce(k.requests_per_minute, p.requests_per_minute, 0)`,
-  perDay: sql`coalesce(k.requests_per_day, p.requests_per_day, 0)`,
-};
+/** The plan of the key `k` at a time: from its midnight on the planned one, also before the cron makes the change. */
+export function planAt(seconds: number): SQL {
+  return sql`iif(k.next_plan_from <= ${seconds}, k.next_plan, k.plan)`;
+}
+
+/** When the planned plan of the key `k` begins. NULL: none is planned, or it has begun. */
+export function nextPlanFromAfter(seconds: number): SQL {
+  return sql`iif(k.next_plan_from > ${seconds}, k.next_plan_from, null)`;
+}
+
+/** The limits of the key `k` without temporary limits: its own, or else of the first of these plans that there is. */
+export function permanentLimits(...plans: readonly string[]): LimitsSql {
+  const limit = (column: string) =>
+    sql.raw(`coalesce(${["k", ...plans].map((row) => `${row}.${column}`).join(", ")}, 0)`);
+  return { perMinute: limit("requests_per_minute"), perDay: limit("requests_per_day") };
+}
 
 /**
- * The limits of the key `k` with the plan `p`: the temporary limit until its end, or the key's own limit, or
- * the plan's limit. 0 only for a revoked key whose plan has lost its limit.
+ * The limits of the key `k`, whose plan at this time is `p`: the temporary limit until its end, or the key's own
+ * limit, or the plan's limit. 0 only for a revoked key whose plan has lost its limit.
  */
 export function limitsSqlAt(nowSeconds: number): LimitsSql {
   const limit = (column: string, permanent: SQL) =>
     sql`coalesce(iif(${isTemporarilyLimited(nowSeconds)}, ${sql.raw(`k.temporary_${column}`)}, null), ${permanent})`;
+  const { perMinute, perDay } = permanentLimits("p");
   return {
-    perMinute: limit("requests_per_minute", PERMANENT_LIMITS.perMinute),
-    perDay: limit("requests_per_day", PERMANENT_LIMITS.perDay),
+    perMinute: limit("requests_per_minute", perMinute),
+    perDay: limit("requests_per_day", perDay),
   };
 }
 

@@ -69,5 +69,5 @@ function isAmong(keys: KeysToRefresh): SQL {
   if (keys === "all") return sql`true`;
   if ("keys" in keys) return sql`k.id in (select value from json_each(${JSON.stringify(keys.keys)}))`;
   if ("customer" in keys) return sql`(u.key_id = ${keys.customer} or k.customer_id = ${keys.customer})`;
-  return "key" in keys ? sql`k.id = ${keys.key}` : sql`k.plan = ${keys.plan}`;
+  return "key" in keys ? sql`k.id = ${keys.key}` : sql`${keys.plan} in (k.plan, k.next_plan)`;
 }

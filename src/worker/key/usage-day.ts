@@ -7,6 +7,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { CredentialUse, HourUsage } from "hono-durable-limiter";
 import { SECRET_ID_CHARS } from "./key.ts";
+import { planAt } from "./limits-sql.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -72,12 +73,12 @@ export function upsertDay(
   const figuresIn = (json: SQL) => sql`(
     select e.key as hour, ${admitted} as admitted, ${refused} as refused, ${refusedWhileBanned} as refused_while_banned,
       ${minutes} as minutes from json_each(${json}) e)`;
-  const ofKey = (column: string) => sql`(select ${sql.raw(column)} from api_keys where id = ${keyId})`;
+  const ofKey = (value: SQL) => sql`(select ${value} from api_keys k where k.id = ${keyId})`;
   const most = (name: string) =>
     sql.raw(`max(coalesce(old.${name}, 0), coalesce(new.${name}, 0)) as ${name}`);
   return sql`
     insert into usage (day, key_id, customer_id, plan, admitted, refused, refused_while_banned, limit_per_day, secrets, hours)
-    select ${day}, ${keyId}, ${ofKey("customer_id")}, coalesce(${ofKey("plan")}, ''), sum(admitted), sum(refused), sum(refused_while_banned), ${limitPerDay},
+    select ${day}, ${keyId}, ${ofKey(sql`k.customer_id`)}, coalesce(${ofKey(planAt(day))}, ''), sum(admitted), sum(refused), sum(refused_while_banned), ${limitPerDay},
       ${JSON.stringify(Object.fromEntries(secrets))},
       json_group_array(json(iif(refused + refused_while_banned = 0, admitted,
         json_array(admitted, refused, refused_while_banned, json(minutes)))) order by hour)

@@ -34,7 +34,8 @@ import {
 import { isKeyId, isUsable } from "../key/key.ts";
 import { invalidRequest, notFound } from "../platform/errors.ts";
 import { settingsOf } from "../platform/settings.ts";
-import { counted, formatNumber, formatPercent, planName } from "../text/format.ts";
+import { counted, formatNumber, formatPercent } from "../text/format.ts";
+import { plansOf } from "../text/says.ts";
 import { rfc3339 } from "../text/time.ts";
 
 const DAYS = 30;
@@ -146,7 +147,7 @@ function KeyPart({ of: key, usedToday }: { readonly of: Shown; readonly usedToda
       </Gauge>
       <Definitions
         facts={[
-          ["Plan", planName(key.plan)],
+          ["Plan", plansOf(key)],
           [
             "Limits",
             <>

@@ -34,7 +34,16 @@ export function textOf(value: unknown): string {
 /** The value of a member. The number of an id has no separators. */
 export function memberText(name: string, value: unknown): string {
   if (name === "plan" && typeof value === "string") return planName(value);
+  const { plan, from } = name === "nextPlan" ? membersOf(value) : {};
+  if (typeof plan === "string") return `${planName(plan)} from ${textOf(from)}`;
   return typeof value === "number" && !/id$/i.test(name) ? formatNumber(value) : textOf(value);
+}
+
+type PlansOfKey = { readonly plan: string; readonly nextPlan: object | null };
+
+/** `Free, Business from 1 Jan 2027, 00:00 UTC` */
+export function plansOf({ plan, nextPlan }: PlansOfKey): string {
+  return planName(plan) + (nextPlan === null ? "" : `, ${memberText("nextPlan", nextPlan)}`);
 }
 
 /** `plan Free → Pro, requests per day 6,000` */

@@ -14,6 +14,7 @@ startEachTestAt(NOON);
 const STATES = {
   active: "",
   "with temporary limits": `temporary_requests_per_minute = 5, temporary_until = ${NOW + 43_200}`,
+  "with a next plan": `next_plan = 'business', next_plan_from = ${NOW + 43_200}`,
   "at its limit": "",
   banned: `banned_until = ${NOW + 60}, ban_reason = 'abuse'`,
   disabled: "status = 'disabled'",

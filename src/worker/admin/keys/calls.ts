@@ -12,7 +12,15 @@ import { issueKey } from "./change/create.ts";
 import { refreshKeys } from "./change/refresh.ts";
 import { previewRetirement, previewRotation, retireSecret, rotateKey } from "./change/secrets.ts";
 import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./change/temporary-limits.ts";
-import { disableKeys, enableKeys, revokeKey, revokeKeys, setPlanOfKeys, updateKey } from "./change/update.ts";
+import {
+  disableKeys,
+  enableKeys,
+  previewKeyUpdate,
+  revokeKey,
+  revokeKeys,
+  setPlanOfKeys,
+  updateKey,
+} from "./change/update.ts";
 import { findKey } from "./find.ts";
 import { findKeyPage } from "./list-sql.ts";
 import * as schema from "./schema.ts";
@@ -85,12 +93,13 @@ export const keyCalls = {
     route: "PATCH /keys/:id",
     summary: "Change a key",
     description:
-      "Members that are absent stay as they are: with another plan a key keeps its own limits. Null removes a value: a limit is then the plan's.",
+      "Members that are absent stay as they are: with another plan a key keeps its own limits. Null removes a value: a limit is then the plan's. With `planFrom` the key gets `plan` at that midnight; a change of `plan` without it, as to the present one, takes this back.",
     body: schema.keyUpdate,
     answer: schema.updatedKey,
     example: { plan: "business", disabled: false },
-    conflict: `${REVOKED} Or: ${LIMITS_LOST}`,
+    conflict: `${REVOKED} Or: ${LIMITS_LOST} Or, with \`planFrom\`: the key has temporary limits, or the plan already.`,
 
+    preview: previewKeyUpdate,
     run: updateKey,
   }),
 
@@ -119,7 +128,7 @@ export const keyCalls = {
     body: schema.temporaryLimits,
     answer: schema.updatedKey,
     example: { requestsPerMinute: 600, days: 2, reason: "a sale" },
-    conflict: REVOKED,
+    conflict: `${REVOKED} Or it gets another plan at a midnight.`,
 
     preview: previewTemporaryLimits,
     run: limitTemporarily,
@@ -204,7 +213,7 @@ export const keyCalls = {
     id: "keys.plan",
     route: "POST /keys/plan",
     summary: "Give several keys a plan",
-    description: `A key keeps its own limits. ${EACH_KEY}`,
+    description: `A key keeps its own limits. With \`planFrom\` the keys get the plan at that midnight. ${EACH_KEY}`,
     query: dryRun,
     body: schema.planOfKeys,
     answer: schema.changedKeys,

@@ -76,6 +76,18 @@ const expiresAt = v.optional(
   ),
 );
 
+const planFrom = v.optional(
+  v.pipe(
+    comingTime,
+    v.check(
+      (seconds) => seconds * 1000 > Date.now() && seconds % DAY_SECONDS === 0,
+      "must be a coming midnight UTC, as in 2027-01-01",
+    ),
+    v.description("The day from which on the key has the plan, as in `2027-01-01`. Without it: from now on."),
+    v.metadata({ kind: "date" }),
+  ),
+);
+
 const mayCancel = described(boolean, "False: the key may only list orders.");
 
 const NOT_A_KEY_ID = "must be key_ and 12 letters or digits";
@@ -105,6 +117,7 @@ export const newKey = v.strictObject({
 export const keyUpdate = v.strictObject({
   name: v.optional(name),
   plan: v.optional(plan),
+  planFrom,
   ...texts,
   ...ownLimits,
   mayCancel: v.optional(mayCancel),
@@ -144,7 +157,7 @@ const severalKeys = {
 };
 /** Which keys a call changes that changes several. */
 export const keySelection = v.strictObject(severalKeys);
-export const planOfKeys = v.strictObject({ plan, ...severalKeys });
+export const planOfKeys = v.strictObject({ plan, planFrom, ...severalKeys });
 
 export const keyQuery = v.strictObject({
   plan: v.optional(plan),
@@ -208,6 +221,10 @@ export const keyView = v.strictObject({
   customer: v.nullable(shownCustomer),
   note: v.nullable(v.string()),
   plan: v.string(),
+  nextPlan: described(
+    v.nullable(v.strictObject({ plan: v.string(), from: dateTime })),
+    "The plan that is planned. `limits` are of it from this midnight UTC on, and within an hour it is `plan`. Null: none is planned.",
+  ),
   status: keyStatus,
   bannedUntil: described(
     v.nullable(dateTime),
@@ -257,6 +274,7 @@ export const KEY_COLUMNS: readonly {
   { member: "customer", label: "Customer" },
   { member: "status", label: "Status" },
   { member: "plan", label: "Plan" },
+  { member: "nextPlan", label: "Next plan" },
   { member: "admittedToday", label: "Today" },
   { member: "lastUsedDay", label: "Last used", isMinor: true },
   { member: "expiresAt", label: "Expires" },
@@ -295,7 +313,7 @@ export const changedKeys = v.strictObject({
       id: v.string(),
       name: v.string(),
       was: described(v.string(), "The status before, or the plan before."),
-      limits: described(limitsInForce, "The limits in force after the change."),
+      limits: described(limitsInForce, "The limits in force after the change, or from `planFrom` on."),
       admittedToday: keyView.entries.admittedToday,
       lastUsedDay: keyView.entries.lastUsedDay,
       effective: described(v.nullable(effective), "Null: this was a dry run."),

@@ -5,14 +5,14 @@ import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import { type Database, membersSql, rfc3339Sql } from "../../db/database.ts";
 import { apiKeys } from "../../db/schema.ts";
 import { SECRET_ID_CHARS } from "../../key/key.ts";
-import { limitsSqlAt, temporaryUntilAt } from "../../key/limits-sql.ts";
+import { limitsSqlAt, planAt, temporaryUntilAt } from "../../key/limits-sql.ts";
 import { isOfKeyAndLive, statusAt } from "../../key/status-sql.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { type Kind, requireTarget, type Target } from "../change.ts";
 import { admittedOn } from "../usage/sql.ts";
 import { type KeyView, keyView } from "./schema.ts";
 
-type Nested = "customer" | "limits" | "mayCancel" | "temporaryLimits" | "secrets";
+type Nested = "customer" | "limits" | "mayCancel" | "temporaryLimits" | "nextPlan" | "secrets";
 /** A `KeyView` whose boolean and nested members are JSON text. */
 export type KeyRow = Omit<KeyView, Nested> & Record<Nested, string>;
 
@@ -29,14 +29,14 @@ function listed(ids: readonly string[]): SQL {
   return sql`json_each(${JSON.stringify(ids)}) ids cross join api_keys k on k.id = ids.value`;
 }
 
-export type KeyUse = Pick<KeyRow, "id" | "name" | "limits" | "admittedToday" | "lastUsedDay">;
+export type KeyUse = Pick<KeyRow, "id" | "name" | "plan" | "limits" | "admittedToday" | "lastUsedDay">;
 
 /** Reads the use of these keys, and their limits: those with this plan, if one is given. */
 export function selectUse(ids: readonly string[], nowSeconds: number, plan: string | null): SQL {
   return sql`
-    select k.id, k.name, ${limitsJsonAt(nowSeconds)} as limits, ${admittedTodayAt(nowSeconds)} as admittedToday,
+    select k.id, k.name, k.plan, ${limitsJsonAt(nowSeconds)} as limits, ${admittedTodayAt(nowSeconds)} as admittedToday,
       ${LAST_USED_DAY} as lastUsedDay
-    from ${listed(ids)} cross join plans p on p.id = coalesce(${plan}, k.plan)`;
+    from ${listed(ids)} cross join plans p on p.id = coalesce(${plan}, ${planAt(nowSeconds)})`;
 }
 
 export async function requireKey(db: Database, id: string): Promise<KeyView> {
@@ -57,10 +57,13 @@ export function keyTarget(id: string, nowSeconds: number): Target<KeyRow, KeyVie
 const MAX_SECRETS_SHOWN = 20;
 const MAY_CANCEL = sql`iif(may_cancel, 'true', 'false')`;
 
+const NEXT_PLAN = sql`iif(next_plan is null, 'null', json_object('plan', next_plan, 'from', ${rfc3339Sql(sql`next_plan_from`)}))`;
+
 const AUDITED = {
   ...getTableColumns(apiKeys),
   mayCancel: sql`json(${MAY_CANCEL})`,
   temporaryLimits: sql`json(${temporaryLimitsUntil(sql`temporary_until`)})`,
+  nextPlan: sql`json(${NEXT_PLAN})`,
   expiresAt: rfc3339Sql(sql`expires_at`),
 };
 
@@ -69,7 +72,10 @@ export const KEYS = {
   noun: "key",
   title: sql`api_keys.name`,
   members: AUDITED,
-  stored: { expiresAt: sql`unixepoch(made.after ->> 'expiresAt')` },
+  stored: {
+    expiresAt: sql`unixepoch(made.after ->> 'expiresAt')`,
+    nextPlan: sql`made.after ->> '$.nextPlan.plan'`,
+  },
 } satisfies Kind;
 
 function temporaryLimitsUntil(end: SQL): SQL {
@@ -98,6 +104,7 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
     bannedUntil: rfc3339Sql(sql`(select max(ends_at) from bans where ${isOfKeyAndLive(nowSeconds)})`),
     limits: limitsJsonAt(nowSeconds),
     temporaryLimits: temporaryLimitsUntil(temporaryUntilAt(nowSeconds)),
+    nextPlan: NEXT_PLAN,
     mayCancel: MAY_CANCEL,
     expiresAt: rfc3339Sql(sql`k.expires_at`),
     createdAt: rfc3339Sql(sql`k.created_at`),
@@ -112,7 +119,7 @@ function selectKeysFrom(keys: SQL, nowSeconds: number): SQL {
   });
   return sql`
     select ${members}
-    from ${keys} cross join plans p on p.id = k.plan left join customers c on c.id = k.customer_id`;
+    from ${keys} cross join plans p on p.id = ${planAt(nowSeconds)} left join customers c on c.id = k.customer_id`;
 }
 
 function toKeyView(row: KeyRow): KeyView {
@@ -123,6 +130,7 @@ function toKeyView(row: KeyRow): KeyView {
     limits: JSON.parse(row.limits),
     mayCancel: JSON.parse(row.mayCancel),
     temporaryLimits: JSON.parse(row.temporaryLimits),
+    nextPlan: JSON.parse(row.nextPlan),
     secrets: JSON.parse(row.secrets),
   };
 }

@@ -120,9 +120,9 @@ async function undoEntries(
   };
 }
 
-/** An expiry or an end of limits is given back as it was. */
+/** An expiry, an end of limits or a planned plan is given back as it was. */
 function passed({ after }: Changed, { author }: Maker): string {
-  const end = Date.parse(String(after.expiresAt ?? after.until));
+  const end = Date.parse(String(after.expiresAt ?? after.until ?? membersOf(after.nextPlan).from));
   return end <= author.at * 1_000 ? ". This time has passed" : "";
 }
 

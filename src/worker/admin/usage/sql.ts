@@ -3,7 +3,7 @@ import { type SQL, sql } from "drizzle-orm";
 import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
-import { limitsSqlAt } from "../../key/limits-sql.ts";
+import { limitsSqlAt, planAt } from "../../key/limits-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { statusAt } from "../../key/status-sql.ts";
 import { HOUR_SQL, SUMS_OF_HOURS } from "../../key/usage-day.ts";
@@ -268,7 +268,7 @@ export async function listGroups(
       select *, ${sql.raw(sort)} as value from groups where ${isAfter} order by value ${by}, id ${by} limit ${limit + 1})
     select total, page.*, peak as peakPercent, k.name as keyName, ${CUSTOMER_JSON} as customer, ${statusAt(now)} as status, k.plan,
       ${perMinute} as perMinute, ${perDay} as perDay
-    from total left join page on true left join api_keys k on k.id = page.id left join plans p on p.id = k.plan
+    from total left join page on true left join api_keys k on k.id = page.id left join plans p on p.id = ${planAt(now)}
     left join customers c on c.id = k.customer_id
     order by value ${by}, page.id ${by}`);
   return {

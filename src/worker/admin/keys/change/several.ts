@@ -39,14 +39,14 @@ export async function changeSeveral(
     const says = saysOf({ call: change.call, ...each });
     return { title: each.title, says, effective: effectOf(each.object) };
   });
-  const wasOf = new Map(changed.map(({ object, before }) => [object, String(before.status ?? before.plan)]));
+  const beforeOf = new Map(changed.map(({ object, before }) => [object, before]));
   const left = sentencesOf(kept.map(({ title, reason: says }) => ({ title, says })));
   return {
-    changed: (viewed as KeyUse[]).flatMap(({ id, limits, ...use }) => {
-      const was = wasOf.get(id);
-      return was === undefined
-        ? []
-        : [{ id, was, limits: JSON.parse(limits), ...use, effective: effectOf(id) }];
+    changed: (viewed as KeyUse[]).flatMap(({ id, limits, plan: now, ...use }) => {
+      const before = beforeOf.get(id);
+      if (before === undefined) return [];
+      const was = String(before.status ?? before.plan ?? now);
+      return [{ id, was, limits: JSON.parse(limits), ...use, effective: effectOf(id) }];
     }),
     unchanged: kept.map(({ object: id, title: name, reason }) => ({ id, name, reason })),
     says: [...sentencesOf(said, isDryRun), ...left.map((line) => `Unchanged: ${line}`)].join("\n"),

@@ -44,7 +44,10 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
   const until = rfc3339(midnightAfter(author.at, days));
   const after = { requestsPerMinute, requestsPerDay, until, reason };
   const change = temporaryLimitsTo("keys.limit_temporarily", after);
-  const { now, says } = await make(input, keyTarget(id, author.at), change);
+  const { now, says } = await make(input, keyTarget(id, author.at), {
+    ...change,
+    refused: sql`coalesce(${change.refused}, iif(next_plan_from > ${author.at}, 'gets another plan at a midnight, and one change of its limits can wait: give it this plan now, or keep its plan', null))`,
+  });
   if (isDryRun) return { ...now, effective: "immediately", says: says() };
   const effective = await refreshAtOnce(env, { key: id });
   return { ...now, effective, says: says(effective) };

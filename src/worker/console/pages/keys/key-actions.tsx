@@ -6,6 +6,7 @@ import { type LimitName, limitsInWords, type PlanView } from "../../../admin/pla
 import type { Effective } from "../../../admin/refresh-limiters.ts";
 import { secretInWords, validOf } from "../../../admin/says.ts";
 import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
+import { plansOf } from "../../../text/says.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
 import { type Actions, type Offered, offeredOf } from "../../kit/actions.tsx";
 import { Fields } from "../../kit/fields.tsx";
@@ -41,15 +42,30 @@ export const ACTIONS: Actions<ShownKey, ChangedKey> = {
   edit: {
     call: keyCalls.update,
     title: "Change key",
-    texts: ({ key }) => textsOf(keyUpdate, { ...key, customer: key.customer?.name ?? null }),
+    texts: ({ key }) => ({
+      ...textsOf(keyUpdate, { ...key, customer: key.customer?.name ?? null }),
+      planFrom: "",
+    }),
     sendsChanges: true,
     form: ({ plans, customers }, texts, failure) => (
       <KeyFields texts={texts} plans={plans} customers={customers} failure={failure} />
     ),
   },
+  "keep-plan": {
+    call: keyCalls.update,
+    title: "Keep the plan",
+    isOffered: ({ key }) => key.nextPlan !== null,
+    form: ({ key }) => (
+      <>
+        <p>The key has {plansOf(key)}. Its plan stays as it is now.</p>
+        <input type="hidden" name="plan" value={key.plan} />
+      </>
+    ),
+  },
   limit: {
     call: keyCalls.limitTemporarily,
     title: "Set temporary limit",
+    isOffered: ({ key }) => key.nextPlan === null,
     texts: (shown) => ({
       requestsPerMinute: formatNumber(2 * permanentLimit(shown, "requestsPerMinute")),
       requestsPerDay: formatNumber(2 * permanentLimit(shown, "requestsPerDay")),

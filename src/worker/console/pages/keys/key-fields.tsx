@@ -8,15 +8,7 @@ import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import type { FormTexts } from "../../kit/members.ts";
 
-const MEMBERS = [
-  "name",
-  "customer",
-  "plan",
-  ["requestsPerMinute", "requestsPerDay"],
-  "mayCancel",
-  "expiresAt",
-  "note",
-] as const;
+const MEMBERS = [["requestsPerMinute", "requestsPerDay"], "mayCancel", "expiresAt", "note"] as const;
 
 export type KeyFieldsProps = {
   readonly texts: FormTexts;
@@ -46,6 +38,10 @@ export function KeyFields({
       hint: "A location hint of Cloudflare, as weur for Western Europe. The place stays as it is at first.",
       choices: { "": "Near the first request" },
     },
+    planFrom: {
+      hint: "The first day of another plan. Empty: from now on.",
+      attributes: { required: false },
+    },
     requestsPerMinute: ownLimit,
     requestsPerDay: ownLimit,
     mayCancel: { choices: RIGHTS },
@@ -54,14 +50,14 @@ export function KeyFields({
   const shared = { form: "key", texts, own, failure, isFocused };
   return isNew ? (
     <>
-      <Fields schema={newKey} names={MEMBERS} {...shared} />
+      <Fields schema={newKey} names={["name", "customer", "plan", ...MEMBERS]} {...shared} />
       <details class="field" open={Boolean(failure?.typed.location)}>
         <summary>More</summary>
         <Fields schema={newKey} names={["location"]} {...shared} isFocused={false} />
       </details>
     </>
   ) : (
-    <Fields schema={keyUpdate} names={MEMBERS} {...shared} />
+    <Fields schema={keyUpdate} names={["name", "customer", ["plan", "planFrom"], ...MEMBERS]} {...shared} />
   );
 }
 

@@ -11,7 +11,8 @@ import type { LimitName } from "../../../admin/plans/schema.ts";
 import { lastEndOf, RIGHTS } from "../../../admin/says.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import type { AppEnv } from "../../../context.ts";
-import { formatNumber, formatTime, planName } from "../../../text/format.ts";
+import { formatNumber, formatTime } from "../../../text/format.ts";
+import { plansOf } from "../../../text/says.ts";
 import { type ActionContext, addActionPages } from "../../kit/actions.tsx";
 import { UsageChart } from "../../kit/chart.tsx";
 import type { Failure } from "../../kit/failure.tsx";
@@ -168,6 +169,10 @@ function limitText(shown: ShownKey, name: LimitName): string {
   const { key } = shown;
   const permanent = formatNumber(permanentLimit(shown, name));
   const origin = `${permanent} (${key[name] === null ? "of the plan" : "own limit"})`;
+  if (key.nextPlan !== null && key[name] === null) {
+    const then = shown.plans.find(({ id }) => id === key.nextPlan?.plan)?.[name] ?? 0;
+    return `${origin}, ${formatNumber(then)} from ${formatTime(key.nextPlan.from)} on`;
+  }
   const temporary = key.temporaryLimits?.[name] ?? null;
   if (key.temporaryLimits === null || temporary === null) return origin;
   return `${formatNumber(temporary)} until ${formatTime(key.temporaryLimits.until)}, then ${origin}`;
@@ -186,7 +191,7 @@ function About({ shown, lastUsedAt }: { readonly shown: ShownKey; readonly lastU
         ],
         ["Customer", <Customer of={key.customer} />],
         ["E-mail", key.customer?.email && <MailTo address={key.customer.email} />],
-        ["Plan", planName(key.plan)],
+        ["Plan", plansOf(key)],
         ["Rights", RIGHTS[`${key.mayCancel}`]],
         ["Per minute", limitText(shown, "requestsPerMinute")],
         ["Per day", limitText(shown, "requestsPerDay")],

@@ -240,6 +240,10 @@ function cellsBy(by: SortedBy<(typeof KEY_SORTS)[number]>): Cells {
       cell: (key) => <StatusOf {...key} />,
     },
     plan: { isClear: true, cell: ({ plan }) => planName(plan) },
+    nextPlan: {
+      saysNothing: ({ nextPlan }) => nextPlan === null,
+      cell: ({ nextPlan }) => (nextPlan === null ? NONE : memberText("nextPlan", nextPlan)),
+    },
     admittedToday: {
       isNumber: true,
       saysNothing: ({ admittedToday }) => admittedToday === 0,

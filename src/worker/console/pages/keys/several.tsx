@@ -57,6 +57,12 @@ export function KeysForm({ hasMore, children }: PropsWithChildren<{ readonly has
           <option value={plan}>{planName(plan)}</option>
         ))}
       </select>
+      <input
+        name="planFrom"
+        size={16}
+        placeholder="now, or 2027-01-01"
+        aria-label="First day of the plan (UTC)"
+      />
       {Object.entries(CHANGES).map(([name, { button }]) => (
         <button type="submit" name="change" value={name} class="button small">
           {button}
@@ -101,13 +107,14 @@ export function changeTicked<C extends ConsoleContext>(
     c,
     "several",
     (_, failure) => pageWith(c, { failure }),
-    async ({ change: name = "", plan = "", all, apply }) => {
+    async ({ change: name = "", plan = "", planFrom = "", all, apply }) => {
       const several = changeOf(name);
       if (several === undefined) throw invalidRequest("Choose what to change.");
       if (name === "plan" && plan === "") throw invalidRequest("Choose the plan.");
       const ids = all === undefined ? (await receiveForm(c)).getAll("ids") : await findMatching();
       if (ids.length === 0) throw invalidRequest("Tick the keys to change.");
-      const change = name === "plan" ? { change: name, plan } : { change: name };
+      const from = planFrom === "" ? {} : { planFrom };
+      const change = name === "plan" ? { change: name, plan, ...from } : { change: name };
       const keys = await runOf(c, several.call, { ids, ...change }, apply === undefined);
       if (apply === undefined) return previewPage(c, several, change, keys);
       const { requestId: batch } = c.var.author;
@@ -138,7 +145,8 @@ function previewPage(
 ) {
   const isRevocation = done === "revoked";
   const title = `${button}: ${counted(changed.length, "key")}`;
-  const toPlan = change.plan && planName(change.plan);
+  const from = change.planFrom ? ` from ${change.planFrom} on` : "";
+  const toPlan = change.plan && planName(change.plan) + from;
   return page(
     c,
     { title },
