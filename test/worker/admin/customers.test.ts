@@ -51,6 +51,8 @@ describe("a key names its customer", () => {
     expect((await createKeyOf(customer?.id ?? "")).customer).toEqual(customer);
     const { audit } = (await operator("GET", "/audit?call=customers.create&limit=1")).body;
     expect(audit).toMatchObject([{ object: customer?.id, actor: "mo", after: { name: customer?.name } }]);
+    const { version } = (await operator("GET", `/customers/${customer?.id}`)).body;
+    expect(version).toBe((audit as { id: number }[])[0]?.id);
   });
 
   it("and names that differ in accents are two customers, which a search finds both", async ({ expect }) => {

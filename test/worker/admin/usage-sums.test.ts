@@ -193,6 +193,25 @@ describe("sums of usage", () => {
           expect(admitted, name).toBe((sumOfDay.get(name) ?? []).reduce((sum, row) => sum + row.admitted, 0));
       },
     );
-    await fc.assert(property, { numRuns: runs(10) });
+    // A key with days of both customers in one fortnight, which a merge adds up.
+    const report = {
+      type: "report",
+      key: 0,
+      daysAgo: 0,
+      hour: 1,
+      admitted: 4,
+      refused: 1,
+      limit: 10,
+    } as const;
+    const merged = [
+      report,
+      { type: "pass", days: 1 },
+      { type: "move", key: 0, customer: "Bo", plan: "free" },
+      report,
+      { type: "pass", days: 3 },
+      { type: "cron", times: 12 },
+      { type: "merge" },
+    ] as const;
+    await fc.assert(property, { numRuns: runs(10), examples: [[[...merged], { from: 0, days: DAYS }]] });
   });
 });

@@ -277,6 +277,7 @@ it("a merge and an erasure say first what goes, and then that it is gone", async
   const operator = operatorOf(startApp());
   const [from, into, key] = [`Ada ${newKeyId()}`, `Bo ${newKeyId()}`, newKeyId()];
   for (const customer of [from, into]) await operator("POST", "/keys", { name: key, plan: "free", customer });
+  await operator("PATCH", `/customers/${from}`, { note: "by invoice" });
   const { get, post } = await browserWith(env.ADMIN_TOKEN);
   const send = async (name: string, action: string, fields = {}) => {
     const { id } = (await operator("GET", `/customers/${name}`)).body;
@@ -288,7 +289,7 @@ it("a merge and an erasure say first what goes, and then that it is gone", async
     return html + (await (await get(headers.get("Location") ?? "")).text());
   };
   expect(await send(from, "merge", { into })).toMatch(
-    /1 key of Ada .* becomes? .*Bo .*The customer is merged into this one/s,
+    /1 key of Ada .* becomes? .*Bo .*has it then: note by invoice<.*The customer is merged into this one/s,
   );
   expect((await operator("GET", `/customers/${from}`)).status).toBe(404);
   expect(await send(into, "erase")).toContain("The customer has 2 keys to revoke first");
