@@ -41,18 +41,12 @@ export function createApp() {
   app.use("/v1/*", requireHttpsThenCors);
   app.route("/v1", versionOne());
   app.route("/", docsRoutes);
-  app.route("/", healthRoutes(membersForOperators));
+  app.route("/", healthRoutes());
   return withErrors(app, OF_CLIENTS);
 }
 
 /** An isolate that serves clients only does not load what operators need (ADR-38). */
 export const loadOperators = () => import("./operators.ts");
-
-/** Anyone may ask for `/health`. */
-async function membersForOperators(c: Context<AppEnv>): Promise<object> {
-  if (c.req.header("Authorization") === undefined) return {};
-  return (await loadOperators()).alertHealth(c);
-}
 
 /** Every path under /v1 needs a key, even a path that does not exist. */
 function versionOne() {

@@ -2,16 +2,14 @@
  * What only operators, owners and crons reach: their app, and the work of the crons. It is a module of its own,
  * which an isolate loads when it needs it (ADR-38).
  */
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import { alertOfExpiries } from "./admin/alerts/calls.ts";
 import { deliverDueAlerts } from "./admin/alerts/deliver.ts";
-import { receiverOf } from "./admin/alerts/receiver.ts";
 import { makePlannedChanges } from "./admin/keys/change/update.ts";
 import { MAX_KEYS_A_RUN, refreshLimiters } from "./admin/refresh-limiters.ts";
 import { adminRoutes } from "./admin/routes.ts";
-import { hasAdminToken } from "./admin/sign-in/require-admin.ts";
 import { reportAgain } from "./admin/usage/ask-limiters.ts";
-import { isPage, refusePlainHttp, requireHttps, respond, withErrors } from "./answer.ts";
+import { isPage, requireHttps, respond, withErrors } from "./answer.ts";
 import { errorPage } from "./console/kit/page.tsx";
 import { consoleRoutes } from "./console/routes.tsx";
 import type { AppEnv, Bindings } from "./context.ts";
@@ -33,13 +31,6 @@ export function operatorsApp(): Hono<AppEnv> {
     noSuchPath: notFound(),
     render: (c, error) => (isPage(c.req.path) ? errorPage(c, error) : renderError(error)),
   });
-}
-
-/** Only operators see where alerts go. */
-export async function alertHealth(c: Context<AppEnv>): Promise<object> {
-  if (!(await hasAdminToken(c))) return {};
-  refusePlainHttp(c);
-  return { alerts: await receiverOf(c.env) };
 }
 
 /** The other cron of wrangler.toml runs hourly. */

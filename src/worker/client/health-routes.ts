@@ -1,6 +1,6 @@
 /** `GET /health`, for monitors and deploys. A request needs no key and is not counted. */
 
-import { type Context, Hono } from "hono";
+import { Hono } from "hono";
 import type { AppEnv, Bindings } from "../context.ts";
 import { CHECK_TIMEOUT_MS, type Health, healthOf } from "../key/health.ts";
 import { unavailable } from "../platform/errors.ts";
@@ -8,25 +8,19 @@ import { settingsOf } from "../platform/settings.ts";
 import { SingleFlight } from "../platform/single-flight.ts";
 import { renderClientError } from "./errors.ts";
 
-/** `operatorMembers` returns the members that only operators see. */
-export function healthRoutes(operatorMembers: (c: Context<AppEnv>) => Promise<object>) {
+export function healthRoutes() {
   const health = new HealthCheck();
   return new Hono<AppEnv>().get("/health", async (c) => {
     const { failures, warning, outdatedKeys, unreportedKeys } = await health.run(c.env, (promise) =>
       c.executionCtx.waitUntil(promise),
     );
     if (failures.length > 0) return renderClientError(unavailable(failures.join(" "), undefined));
-    const members = await operatorMembers(c);
     const wrong = settingsOf(c.env).problems.map(({ names }) => names);
     const settings = wrong.length === 0 ? "ok" : `wrong: ${wrong.join(", ")}`;
     const database = warning ?? "ok";
-    return c.json(
-      { status: "ok", database, limiter: "ok", settings, outdatedKeys, unreportedKeys, ...members },
-      200,
-      {
-        "Cache-Control": "no-store",
-      },
-    );
+    return c.json({ status: "ok", database, limiter: "ok", settings, outdatedKeys, unreportedKeys }, 200, {
+      "Cache-Control": "no-store",
+    });
   });
 }
 

@@ -1,4 +1,4 @@
-/** Whether the webhook's receiver accepts alerts, for the list, the pages and `/health`. */
+/** Whether the webhook's receiver accepts alerts, for the list, *Overview*, the metrics and the health. */
 import { type DatabaseEnv, openDatabase } from "../../db/database.ts";
 import { settingsOf } from "../../platform/settings.ts";
 import { counted, formatTime } from "../../text/format.ts";

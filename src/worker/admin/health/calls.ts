@@ -2,6 +2,8 @@
 import * as v from "valibot";
 import { healthOf } from "../../key/health.ts";
 import { settingsOf } from "../../platform/settings.ts";
+import { receiverOf } from "../alerts/receiver.ts";
+import { receiverView } from "../alerts/schema.ts";
 import { call } from "../call.ts";
 import { count, described } from "../http/answer-schemas.ts";
 
@@ -9,7 +11,7 @@ export const showHealth = call({
   id: "health.show",
   route: "GET /health",
   summary: "Show what is wrong with the service",
-  description: "Asks the database and a limiter.",
+  description: "Asks the database and a limiter, and tells how the last alert went.",
   answer: v.strictObject({
     problems: described(
       v.array(v.string()),
@@ -24,11 +26,16 @@ export const showHealth = call({
       v.array(v.strictObject({ names: v.string(), rule: v.string() })),
       "Settings that are wrong, and therefore off.",
     ),
+    alerts: described(
+      v.nullable(receiverView),
+      "Whether the webhook's receiver accepts alerts. Null: no webhook is configured, or the database cannot be asked.",
+    ),
   }),
 
   run: async ({ env }) => {
-    const { failures, warning, outdatedKeys, unreportedKeys } = await healthOf(env);
+    const { failures, warning, reached, outdatedKeys, unreportedKeys } = await healthOf(env);
+    const alerts = reached.database ? await receiverOf(env) : null;
     const problems = warning === undefined ? [...failures] : [...failures, warning];
-    return { problems, outdatedKeys, unreportedKeys, wrongSettings: settingsOf(env).problems };
+    return { problems, outdatedKeys, unreportedKeys, wrongSettings: settingsOf(env).problems, alerts };
   },
 });

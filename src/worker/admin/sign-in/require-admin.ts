@@ -8,7 +8,6 @@ import { timingSafeEqual } from "hono/utils/buffer";
 import { clientAddress } from "hono-durable-limiter";
 import * as v from "valibot";
 import type { AppEnv } from "../../context.ts";
-import { hasKey } from "../../key/key.ts";
 import { ApiError, invalidRequest, notFound } from "../../platform/errors.ts";
 import { logEvent } from "../../platform/log.ts";
 import { type AccessSettings, type AdminToken, foldLetters, settingsOf } from "../../platform/settings.ts";
@@ -79,18 +78,6 @@ async function callerWithBearer(c: Context<AppEnv>, tokens: readonly AdminToken[
   const name = decodeHeader(c.req.header("X-Operator") ?? "");
   if (name === undefined) throw invalidRequest("X-Operator: must be UTF-8, or as in UTF-8''Zo%C3%AB");
   return callerWith(c, token, operatorName(c, "X-Operator", name));
-}
-
-/**
- * Whether a request to a public path was sent with an admin token. Throws the 401 for another credential,
- * except for a client's key, because some programs send their key with each request.
- */
-export async function hasAdminToken(c: Context<AppEnv>): Promise<boolean> {
-  const { tokens } = settingsOf(c.env);
-  const credential = bearerCredential(c.req.header("Authorization"));
-  if (tokens.length === 0 || credential === undefined || hasKey(credential)) return false;
-  await requireToken(c, tokens, credential);
-  return true;
 }
 
 /** Throws the 401 if the credential is none of the tokens. */

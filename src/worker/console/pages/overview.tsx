@@ -1,6 +1,5 @@
 /** `/console` shows first what needs somebody, most urgent first, and then how many requests there were. */
 import type { Child } from "hono/jsx";
-import { receiverOf } from "../../admin/alerts/receiver.ts";
 import type { ReceiverView } from "../../admin/alerts/schema.ts";
 import { banCalls } from "../../admin/bans/calls.ts";
 import type { ListedBan } from "../../admin/bans/schema.ts";
@@ -41,8 +40,7 @@ type Need = {
 export async function overviewPage(c: ConsoleContext) {
   const expire = { status: "usable", expiringBefore: daysBefore(-EXPIRING_DAYS), sort: "expiry" };
   const limit = String(SHOWN);
-  const [receiver, bans, near, requests, expiring, { plans }, health] = await Promise.all([
-    receiverOf(c.env),
+  const [bans, near, requests, expiring, { plans }, health] = await Promise.all([
     ask(c, banCalls.list, { state: "live", limit }),
     ask(c, usageCalls.near, { limit }),
     ask(c, usageCalls.list, { by: "day", from: `${DAYS - 1}d` }),
@@ -54,7 +52,7 @@ export async function overviewPage(c: ConsoleContext) {
   const isCut = bans.next !== null || near.hasMoreKeys || expiring.next !== null;
   const needs: readonly Need[] = [
     ...health.problems.map((says) => needOf("bad", says, SYMPTOMS)),
-    ...receiverNeeds(receiver),
+    ...receiverNeeds(health.alerts),
     ...bans.bans.map((ban) => banNeed(ban, c.var.mayOnlyRead)),
     ...near.keys.flatMap((key) => nearNeed(key) ?? []),
     ...near.often.flatMap((key) => adviceNeed(key, plans) ?? []),
