@@ -25,7 +25,7 @@ const quantity = v.pipe(
   v.metadata({ ...INT64_JSON, minimum: MIN_QUANTITY }),
 );
 
-const SHIP_DATE = "must be an RFC 3339 date-time that exists";
+const SHIP_DATE = "must be an RFC 3339 date-time that exists, with its time zone";
 export const shipDate = v.pipe(v.string(SHIP_DATE), v.transform(normaliseShipDate), v.string(SHIP_DATE));
 
 export const loadedOrder = v.strictObject({

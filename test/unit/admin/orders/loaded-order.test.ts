@@ -57,7 +57,7 @@ describe("a refused order", () => {
     ["quantity", "must not be below 0", ["-1"]],
     [
       "shipDate",
-      "must be an RFC 3339 date-time that exists",
+      "must be an RFC 3339 date-time that exists, with its time zone",
       ["1", '"2026-02-30T10:00:00Z"', '["2026-11-21T10:00:00Z"]'],
     ],
     ["complete", "must be true or false", ["1", "0", '"true"', "[]"]],

@@ -84,15 +84,15 @@ describe("a file of a tool that rounds has only long ids that rounding makes", (
   });
 });
 
-describe("lines are refused with the value and its cause", () => {
-  const LONG = /petId: must be a whole number .*, not "9.00719925474099E\+015" \(a spreadsheet .*rounds/;
+describe("lines are refused with the value", () => {
+  const LONG = /petId: must be a whole number .*, not "9.00719925474099E\+015"/;
   it.for([
     ["bson-7.3.4-canonical.ndjson", [/^id: must be .*, not \{"\$numberLong":"9007199254740993"\}$/]],
-    ["csv-stringify-6.9.0-dates.csv", [/^shipDate: .*, not "1796374800000" \(a number has no/, /123/, /000/]],
+    ["csv-stringify-6.9.0-dates.csv", [/^shipDate: .*, not "1796374800000"/, /123/, /000/]],
     ["libreoffice-7.4.7.csv", [LONG, /^id: .*not "9.22337203685478E\+018"/]],
-    ["miller-6.6.0.csv", [/^petId: .*, not "null" \(leave the cell empty/, /^shipDate: .*"null"/]],
-    ["pandas-1.5.3.csv", [/"3.0" \(a data frame makes fractions/, /"1.0"/, /"9007199254740992.0"/, /"-5.0"/]],
-    ["r-4.2.2.csv", [/"NA" \(leave the cell empty/, /"1e\+05" \(a spreadsheet or/, /"9223372036854775808"/]],
+    ["miller-6.6.0.csv", [/^petId: .*, not "null"/, /^shipDate: .*"null"/]],
+    ["pandas-1.5.3.csv", [/"3.0"/, /"1.0"/, /"9007199254740992.0"/, /"-5.0"/]],
+    ["r-4.2.2.csv", [/"NA"/, /"1e\+05"/, /"9223372036854775808"/]],
   ] as const)("%s", async ([name, reasons], { expect }) => {
     const { refusedLines } = await check(name);
     expect(refusedLines.map(({ reason }) => reason)).toEqual(

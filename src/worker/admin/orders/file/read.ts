@@ -3,11 +3,12 @@
  * anything else is CSV with a header. Pure.
  */
 import { isRecord, type Problem as WrongMember } from "../../../text/check-schema.ts";
+import { repeated } from "../../../text/text.ts";
 import { type CheckOrder, type LoadedOrder, orderChecker } from "../loaded-order.ts";
 import { csvRowsOf, type Header } from "./csv.ts";
 import { elementsOf, objectsOf, type Parsed, parseOnce } from "./json.ts";
 import { decodedText, type FileProblem, INVALID, type Line, linesOf, NOT_TEXT } from "./text.ts";
-import { describeValue, type Form, readValues } from "./values.ts";
+import { type Form, readValues } from "./values.ts";
 
 /** `header` is that of CSV. */
 export type RefusedLine = Line & { readonly reason: string; readonly header?: Header };
@@ -84,7 +85,7 @@ function describe(problems: readonly WrongMember[], value: unknown): string {
   const reasons = problems.map(({ member, reason }) => {
     if (member === null) return reason;
     const isValue = reason.startsWith("must") && Object.hasOwn(values, member);
-    return `${member}: ${reason}${isValue ? `, not ${describeValue(member, values[member])}` : ""}`;
+    return `${member}: ${reason}${isValue ? `, not ${repeated(JSON.stringify(values[member]), 80)}` : ""}`;
   });
   return reasons.join("; ");
 }

@@ -1,6 +1,5 @@
 /** The forms in which programs write the values of orders. What has one meaning only is read. Pure. */
 import { isRecord } from "../../../text/check-schema.ts";
-import { repeated } from "../../../text/text.ts";
 import { parseRfc3339 } from "../../../text/time.ts";
 import { isNormal, LEFT_OUT } from "../loaded-order.ts";
 
@@ -62,23 +61,4 @@ function readShipDate(text: string, forms: Form[]): string | undefined {
   if (day) forms.push("a day without a time");
   if (/[1-9]/.test(fraction.slice(3))) forms.push("digits beyond milliseconds");
   return new Date(atMs).toISOString();
-}
-
-const CAUSES: readonly (readonly [members: RegExp, value: RegExp, cause: string])[] = [
-  [/./, /^(?:null|nan|na|none|nil|\\n|#n\/a)$/i, "leave the cell empty for no value"],
-  [
-    /^(?:id|petId|quantity)$/,
-    /^[+-]?\d[\d.,]*e[+-]?\d+$/i,
-    "a spreadsheet or a data frame rounds long numbers so: read the column as text",
-  ],
-  [/^(?:id|petId|quantity)$/, /^-?\d+\.0*$/, "a data frame makes fractions of a column with empty cells"],
-  [/^shipDate$/, /^[+-]?\d+(?:\.\d+)?$/, "a number has no time zone, and its unit is unknown"],
-  [/^shipDate$/, /\d[T ]\d\d?:\d\d(?::\d\d(?:[.,]\d+)?)?$/i, "has no time zone: add Z for UTC"],
-];
-
-/** Returns the value, cut, and what a program has done to the value if that is known. */
-export function describeValue(member: string, value: unknown): string {
-  const shown = repeated(JSON.stringify(value), 80);
-  const cause = CAUSES.find(([members, texts]) => members.test(member) && texts.test(String(value)))?.[2];
-  return cause === undefined ? shown : `${shown} (${cause})`;
 }
