@@ -8,24 +8,13 @@ import { openDatabase } from "../../db/database.ts";
 import { type LimiterAddress, reachLimiter } from "../../key/reach-limiter.ts";
 import { hourBeforeMs, keeperOf, noteUnreachable } from "../../key/unreported-keys.ts";
 import { logError } from "../../platform/log.ts";
-import { poll } from "../../platform/single-flight.ts";
 import { withDeadline } from "../../platform/with-timeout.ts";
 import { listLimiters, type UsageFilter } from "./sql.ts";
 
 const MAX_KEYS = 50;
 /** The most limiters that report again in a run of the cron. */
 const MAX_KEYS_A_RUN = 500;
-/** A limiter is asked again after this time: whoever reloads a page causes no report each time. */
-const ASKED_FOR_MS = 10_000;
 const DEADLINE_MS = 3_000;
-/** Further entries are of limiters that were asked long ago. */
-const MAX_ENTRIES = 1_000;
-
-/** `isReported` is undefined while the limiter is asked. */
-type Asked = { readonly atMs: number; isReported: boolean | undefined };
-
-/** The last call of each limiter by this isolate. Requests share this data, and no promise. */
-const lastAsked = new Map<string, Asked>();
 
 /** All keys have reported until `atMs`, except those that could not. */
 export type Reported = { readonly atMs: number; readonly unreachable: readonly string[] };
@@ -34,11 +23,11 @@ export type Reported = { readonly atMs: number; readonly unreachable: readonly s
 export async function askLimiters(env: Bindings, filter: UsageFilter): Promise<Reported | undefined> {
   const limiters = await listLimiters(openDatabase(env.DB), filter, MAX_KEYS + 1);
   if (limiters.length > MAX_KEYS) return undefined;
-  const asked = await Promise.all(limiters.map((key) => askOnce(env, key)));
-  return {
-    atMs: Math.min(Date.now(), ...asked.map(({ atMs }) => atMs)),
-    unreachable: limiters.filter((_, i) => asked[i]?.isReported !== true).map(({ id }) => id),
-  };
+  const atMs = Date.now();
+  const isReported = await Promise.all(
+    limiters.map((key) => withDeadline(reportOf(env, key), DEADLINE_MS).catch(() => false)),
+  );
+  return { atMs, unreachable: limiters.filter((_, i) => !isReported[i]).map(({ id }) => id) };
 }
 
 /** Until when all limiters have reported, also those that could not report since. */
@@ -75,27 +64,4 @@ export async function reportAgain(env: Bindings): Promise<void> {
   } catch (thrown) {
     logError("unreported_keys_unknown", thrown);
   }
-}
-
-async function askOnce(env: Bindings, key: LimiterAddress): Promise<Asked> {
-  const last = lastAsked.get(key.id);
-  if (last !== undefined && Math.abs(Date.now() - last.atMs) < ASKED_FOR_MS) {
-    await poll(() => last.isReported !== undefined, DEADLINE_MS);
-    return last;
-  }
-  const asked: Asked = { atMs: Date.now(), isReported: undefined };
-  if (lastAsked.size >= MAX_ENTRIES) lastAsked.clear();
-  lastAsked.set(key.id, asked);
-  const call = withDeadline(reportOf(env, key), DEADLINE_MS).then(
-    (isReported) => {
-      asked.isReported = isReported;
-    },
-    () => {
-      asked.isReported = false;
-    },
-  );
-  // Another request may wait for the outcome after this request's client hung up.
-  waitUntil(call);
-  await call;
-  return asked;
 }

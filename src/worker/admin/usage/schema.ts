@@ -126,7 +126,7 @@ export const asOf = described(
 );
 export const unreachable = described(
   v.array(v.string()),
-  "The latest requests of these keys may be missing: their limiters could not report, or could not be reached. A question about up to 50 keys asks their limiters first, each at most once in 10 seconds. Else up to 50 of all such keys are named.",
+  "The latest requests of these keys may be missing: their limiters could not report, or could not be reached. A question about up to 50 keys asks their limiters first. Else up to 50 of all such keys are named.",
 );
 export const answered = {
   from: dateTime,
