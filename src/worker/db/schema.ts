@@ -3,7 +3,7 @@
  * columns mean. A test compares both. Times are Unix seconds.
  */
 import { customType, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import { BAN_CAUSES, KEY_STATUSES, LOCATIONS, ORDER_STATUSES, STORED_ALERT_TYPES } from "./values.ts";
+import { BAN_CAUSES, KEY_STATUSES, LOCATIONS, ORDER_STATUSES } from "./values.ts";
 
 export const plans = sqliteTable("plans", {
   id: text().primaryKey(),
@@ -91,19 +91,6 @@ export const bans = sqliteTable("bans", {
   liftedAt: integer("lifted_at"),
   liftedBy: text("lifted_by"),
   customerId: text("customer_id"),
-});
-
-export const alerts = sqliteTable("alerts", {
-  id: text().primaryKey(),
-  type: text({ enum: STORED_ALERT_TYPES }).notNull(),
-  keyId: text("key_id"),
-  at: integer().notNull(),
-  text: text().notNull(),
-  data: text().notNull(),
-  attempts: integer().notNull().default(0),
-  nextAttemptAt: integer("next_attempt_at"),
-  deliveredAt: integer("delivered_at"),
-  lastError: text("last_error"),
 });
 
 export const auditLog = sqliteTable("audit_log", {

@@ -9,20 +9,10 @@ import { keeperOf } from "./unreported-keys.ts";
 
 export const CHECK_TIMEOUT_MS = 2_000;
 
-export type Health = {
-  /** What keeps the service from its work, in sentences. Empty if all is well. */
-  readonly failures: readonly string[];
-  /** Whether the database and the limiter can be used. */
-  readonly reached: { readonly database: boolean; readonly limiter: boolean };
-  /** What to do about a database of a newer version. It may serve all requests, so it is no failure. */
-  readonly warning: string | undefined;
-  /** Keys whose limiters have not been told of a change. */
-  readonly outdatedKeys: number;
-  /** Keys whose latest usage may be missing, as their limiters could not report. */
-  readonly unreportedKeys: number;
-};
+export type Health = Awaited<ReturnType<typeof healthOf>>;
 
-export async function healthOf(env: DatabaseEnv & KeyLimiterEnv): Promise<Health> {
+/** `outdatedKeys` and `unreportedKeys` count keys whose limiters have not been told of a change, or could not report. */
+export async function healthOf(env: DatabaseEnv & KeyLimiterEnv) {
   const [database, limiter] = await Promise.all([
     answerOf("database", askDatabase(env)),
     answerOf("limiter", keeperOf(env).listUnreported(0)),
@@ -31,11 +21,13 @@ export async function healthOf(env: DatabaseEnv & KeyLimiterEnv): Promise<Health
   const { problem, outdatedKeys = 0 } = database ?? {};
   const isUsable = problem === undefined || problem.kind === "newer";
   return {
+    /** What keeps the service from its work, in sentences. */
     failures: [
       ...(away.length > 0 ? [`Cannot be reached: ${away.join(", ")}.`] : []),
       ...(isUsable ? [] : [problem.says]),
     ],
     reached: { database: database !== undefined && isUsable, limiter: limiter !== undefined },
+    // A database of a newer version may serve all requests, so it is no failure.
     warning: isUsable ? problem?.says : undefined,
     outdatedKeys,
     unreportedKeys: limiter?.count ?? 0,

@@ -4,7 +4,13 @@ import type { Ban, HourUsage, Report } from "hono-durable-limiter";
 import { type Conditional, type Database, render, transact } from "../db/database.ts";
 import type { KEY_STATUSES } from "../db/values.ts";
 import { HOUR_SECONDS } from "../text/time.ts";
-import { limitsSqlAt, nextPlanFromAfter, permanentLimits, planAt, temporaryUntilAt } from "./limits-sql.ts";
+import {
+  limitsSqlAt,
+  nextPlanFromAfter,
+  permanentLimits,
+  planAt,
+  temporaryUntilAt,
+} from "./key-state-sql.ts";
 import { dayMsOf, upsertDay } from "./usage-day.ts";
 
 export type KeyPolicyRow = {

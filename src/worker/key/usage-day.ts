@@ -7,7 +7,7 @@
 import { type SQL, sql } from "drizzle-orm";
 import type { CredentialUse, HourUsage } from "hono-durable-limiter";
 import { SECRET_ID_CHARS } from "./key.ts";
-import { planAt } from "./limits-sql.ts";
+import { planAt } from "./key-state-sql.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -4,6 +4,7 @@ import { is } from "drizzle-orm";
 import { getTableConfig, SQLiteTable } from "drizzle-orm/sqlite-core";
 import { describe, it } from "vitest";
 import * as schema from "../../../src/worker/db/schema.ts";
+import { STORED_ALERT_TYPES } from "../../../src/worker/db/values.ts";
 
 const tables = Object.values(schema)
   .filter((exported) => is(exported, SQLiteTable))
@@ -60,7 +61,7 @@ describe("the migrated database", () => {
       ["api_keys", schema.apiKeys.status.enumValues],
       ["orders", schema.orders.status.enumValues],
       ["bans", schema.bans.cause.enumValues],
-      ["alerts", schema.alerts.type.enumValues],
+      ["alerts", STORED_ALERT_TYPES],
     ] as const) {
       const [row] = await rows<{ sql: string }>("select sql from sqlite_schema where name = ?", table);
       const listed = row?.sql.match(/(?:status|cause|type)[`"]? in \(([^)]*)\)/i)?.[1] ?? "";

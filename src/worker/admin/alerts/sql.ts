@@ -1,7 +1,6 @@
 /** D1: the alerts, which are the outbox of the webhook, and what its receiver answered (ADR-28). */
 import { type SQL, sql } from "drizzle-orm";
 import { type Database, transact } from "../../db/database.ts";
-import type { alerts } from "../../db/schema.ts";
 import { DAY_SECONDS, HOUR_SECONDS } from "../../text/time.ts";
 import type { Position } from "../http/cursor.ts";
 import type { AlertView } from "./schema.ts";
@@ -25,7 +24,9 @@ const ALONE_SECONDS = HOUR_SECONDS;
 /** How an alert is sent: with others of its batch, with no other under way, or once by an operator. */
 export type Attempt = "in a batch" | "alone" | "by hand";
 
-export type DueAlert = Pick<typeof alerts.$inferSelect, "id" | "type" | "keyId" | "at" | "text" | "data">;
+/** `data` is JSON. */
+export type DueAlert = Pick<AlertView, "id" | "type" | "keyId" | "text"> &
+  Pick<AlertRow, "at"> & { readonly data: string };
 
 /**
  * Claims alerts that are due, the newest first, so that a backlog does not delay an alert of now. No other

@@ -5,7 +5,7 @@ import type { Bindings } from "../../context.ts";
 import { withCustomerId } from "../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
 import { isKeyId, isSecretId } from "../../key/key.ts";
-import { statusAt } from "../../key/status-sql.ts";
+import { statusAt } from "../../key/key-state-sql.ts";
 import { foldForSearch } from "../../text/text.ts";
 import { DAY_SECONDS, nowSeconds } from "../../text/time.ts";
 import { fromCursor, type Position, pageOf, toCursor } from "../http/cursor.ts";

@@ -1,4 +1,4 @@
-/** SQL of the plan and the limits in force. Only this file says which limit of a key counts. */
+/** SQL of what a key is now: its plan, the limits in force, its status. Only this file says which limit of a key counts. */
 import { type SQL, sql } from "drizzle-orm";
 
 export type LimitsSql = { readonly perMinute: SQL; readonly perDay: SQL };
@@ -42,4 +42,18 @@ export function temporaryUntilAt(nowSeconds: number): SQL {
 /** `nowSeconds` is rounded down, so this is false from the very millisecond at which the limits end. */
 function isTemporarilyLimited(nowSeconds: number): SQL {
   return sql`k.temporary_until > ${nowSeconds}`;
+}
+
+/** The status of the key `k`. */
+export function statusAt(nowSeconds: number): SQL {
+  return sql`case
+    when k.status <> 'active' then k.status
+    when k.expires_at <= ${nowSeconds} then 'expired'
+    when exists (select 1 from bans where ${isOfKeyAndLive(nowSeconds)}) then 'banned'
+    else 'active' end`;
+}
+
+/** Whether a ban is of the key `k`, and live. */
+export function isOfKeyAndLive(nowSeconds: number): SQL {
+  return sql`key_id = k.id and ends_at > ${nowSeconds} and lifted_at is null`;
 }
