@@ -14,7 +14,6 @@ import {
   render,
   transact,
 } from "../db/database.ts";
-import type { AuditCall } from "../db/values.ts";
 import { ApiError, conflict, notFound } from "../platform/errors.ts";
 import { exactValue, parseExactJson } from "../text/exact-json.ts";
 import { capital, formatNumber } from "../text/format.ts";
@@ -22,7 +21,7 @@ import { type Members, membersOf, sentenceOf } from "../text/says.ts";
 import type { Input } from "./call.ts";
 import { toEtag } from "./http/if-match.ts";
 import { CHANGED_SINCE } from "./refusal-sql.ts";
-import { saysOf, withNames } from "./says.ts";
+import { type AuditCall, saysOf, withNames } from "./says.ts";
 
 /** The part of a call's input that a change needs. */
 export type ChangeInput<Body = unknown> = Pick<

@@ -20,7 +20,9 @@ export type Effective = "immediately" | "within minutes";
 
 /** Refreshes the limiters of these keys, after the batch of their change. */
 export async function refreshAtOnce(env: Bindings, keys: KeysToRefresh): Promise<Effective> {
-  return (await refreshLimiters(env, keys, MAX_KEYS_AT_ONCE)) === 0 ? "immediately" : "within minutes";
+  return (await refreshLimiters(env, keys, MAX_KEYS_AT_ONCE))?.outdated === 0
+    ? "immediately"
+    : "within minutes";
 }
 
 /** Refreshes the limiters of these keys, at most `MAX_KEYS_AT_ONCE`, and returns the effect for each of them. */
@@ -28,17 +30,8 @@ export async function refreshEachAtOnce(
   env: Bindings,
   ids: readonly string[],
 ): Promise<(id: string) => Effective> {
-  const left = await refresh(env, { keys: ids }, MAX_KEYS_AT_ONCE);
+  const left = await refreshLimiters(env, { keys: ids }, MAX_KEYS_AT_ONCE);
   return (id) => (left === null || left.ids.includes(id) ? "within minutes" : "immediately");
-}
-
-/** Returns how many of the keys are still outdated; null if D1 fails, which is logged. Never rejects. */
-export async function refreshLimiters(
-  env: Bindings,
-  keys: KeysToRefresh,
-  maxKeys: number,
-): Promise<number | null> {
-  return (await refresh(env, keys, maxKeys))?.outdated ?? null;
 }
 
 type Left = {
@@ -48,7 +41,12 @@ type Left = {
   readonly ids: readonly string[];
 };
 
-async function refresh(env: Bindings, keys: KeysToRefresh, maxKeys: number): Promise<Left | null> {
+/** Returns null if D1 fails, which is logged. Never rejects. */
+export async function refreshLimiters(
+  env: Bindings,
+  keys: KeysToRefresh,
+  maxKeys: number,
+): Promise<Left | null> {
   const db = openDatabase(env.DB);
   try {
     const rows = await listOutdatedKeys(db, keys, maxKeys);

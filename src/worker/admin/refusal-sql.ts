@@ -1,8 +1,8 @@
 /** D1: why a row cannot change, as SQL of a text such as `is revoked`. The batch of a change asks it, and so does the list of what can be undone. */
 import { type SQL, sql } from "drizzle-orm";
 import type { Author } from "../context.ts";
-import type { AuditCall } from "../db/values.ts";
 import { DAY_SECONDS } from "../text/time.ts";
+import type { AuditCall } from "./says.ts";
 
 export const CHANGED_SINCE = "has changed since";
 

@@ -84,6 +84,10 @@ export const SAYS = {
   },
 } as const satisfies Readonly<Record<string, Says>>;
 
+/** The audit log's name of each change. */
+export type AuditCall = keyof typeof SAYS;
+export const AUDIT_CALLS: readonly string[] = Object.keys(SAYS);
+
 type Change = {
   readonly call: string;
   readonly before?: unknown;

@@ -8,12 +8,22 @@ import { settingsOf } from "../platform/settings.ts";
 import { SingleFlight } from "../platform/single-flight.ts";
 import { renderClientError } from "./errors.ts";
 
+/** Requests within this time share a result. */
+const REPEAT_CHECK_AFTER_MS = 1_000;
+
 export function healthRoutes() {
-  const health = new HealthCheck();
+  const checks = new SingleFlight<Health>(2 * CHECK_TIMEOUT_MS);
+  let last: { readonly health: Health; readonly checkedAtMs: number } | undefined;
+  const check = async (env: Bindings) => {
+    const health = await healthOf(env);
+    last = { health, checkedAtMs: Date.now() };
+    return health;
+  };
   return new Hono<AppEnv>().get("/health", async (c) => {
-    const { failures, warning, outdatedKeys, unreportedKeys } = await health.run(c.env, (promise) =>
-      c.executionCtx.waitUntil(promise),
-    );
+    const isFresh = last && Math.abs(Date.now() - last.checkedAtMs) < REPEAT_CHECK_AFTER_MS;
+    const waitUntil = (load: Promise<unknown>) => c.executionCtx.waitUntil(load);
+    const health = (isFresh && last?.health) || (await checks.run(() => check(c.env), waitUntil));
+    const { failures, warning, outdatedKeys, unreportedKeys } = health;
     if (failures.length > 0) return renderClientError(unavailable(failures.join(" "), undefined));
     const wrong = settingsOf(c.env).problems.map(({ names }) => names);
     const settings = wrong.length === 0 ? "ok" : `wrong: ${wrong.join(", ")}`;
@@ -22,24 +32,4 @@ export function healthRoutes() {
       "Cache-Control": "no-store",
     });
   });
-}
-
-/** Requests within this time share a result. */
-const REPEAT_CHECK_AFTER_MS = 1_000;
-
-export class HealthCheck {
-  readonly #checks = new SingleFlight<Health>(2 * CHECK_TIMEOUT_MS);
-  #last: { readonly health: Health; readonly checkedAtMs: number } | null = null;
-
-  async run(env: Bindings, waitUntil: (promise: Promise<unknown>) => void): Promise<Health> {
-    if (this.#last !== null && Math.abs(Date.now() - this.#last.checkedAtMs) < REPEAT_CHECK_AFTER_MS) {
-      return this.#last.health;
-    }
-    const check = async () => {
-      const health = await healthOf(env);
-      this.#last = { health, checkedAtMs: Date.now() };
-      return health;
-    };
-    return this.#checks.run(check, waitUntil);
-  }
 }

@@ -37,36 +37,6 @@ export const ALERT_STATES = ["pending", "failing", "delivered", "failed"] as con
 
 export const RECEIVER_STATES = ["ok", "failing", "off"] as const;
 
-/** The audit log's name of each change. */
-export const AUDIT_CALLS = [
-  "keys.create",
-  "keys.update",
-  "keys.rotate",
-  "keys.retire",
-  "keys.revoke",
-  "keys.limit_temporarily",
-  "keys.end_temporary_limits",
-  "keys.refresh",
-  "keys.refresh_all",
-  "bans.set",
-  "bans.lift",
-  "links.create",
-  "links.revoke",
-  "sessions.end",
-  "customers.create",
-  "customers.update",
-  "customers.merge",
-  "customers.erase",
-  "plans.update",
-  "orders.update",
-  "orders.ship",
-  "orders.delete",
-  "orders.load",
-  "audit.undo",
-] as const;
-
-export type AuditCall = (typeof AUDIT_CALLS)[number];
-
 /** Cloudflare's location hints for Durable Objects. */
 export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 

@@ -290,7 +290,6 @@ describe("the usage of a range", () => {
     "by=customer",
     "customer=Nobody",
     "customer=cus_000000000000",
-    "by=plan&sort=near",
     "by=hour&sort=admitted",
     "by=day&sort=refused",
     "by=day&direction=asc",

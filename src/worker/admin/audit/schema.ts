@@ -1,11 +1,12 @@
 /** Queries and answers of `/admin/audit`. */
 import * as v from "valibot";
-import { AUDIT_CALLS, PLAN_IDS } from "../../db/values.ts";
+import { PLAN_IDS } from "../../db/values.ts";
 import { isCustomerId, isKeyId } from "../../key/key.ts";
 import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, described, next } from "../http/answer-schemas.ts";
 import { format, oneOf, paging, range } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
+import { AUDIT_CALLS } from "../says.ts";
 
 const OBJECT = "the id of a key, plan, order, customer, link or session, or orders for loads";
 

@@ -126,7 +126,7 @@ export async function findCustomerPage(
 ): Promise<v.InferOutput<typeof schema.customerPage>> {
   const db = openDatabase(env.DB);
   const { customer } = await withCustomerId(db, query);
-  const groups = allCustomers(isSought({ search: query.search, id: customer }));
+  const groups = allCustomers(isSought(query.search, customer));
   const asked = { ...query, ...orderOf(query), customer };
   const { rows, total: _, ...about } = await findUsageOf(env, groups, "customer", asked);
   const found = await findCustomers(

@@ -15,7 +15,7 @@ import {
   version,
 } from "../http/answer-schemas.ts";
 import { type CsvTable, columnsOf } from "../http/csv.ts";
-import { format, limits, oneOf, paging, range } from "../http/schemas.ts";
+import { format, limitsOf, oneOf, paging, range } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { answered, keyUsage, timeUsage, unreachable, usageOfKeys, usageTotal } from "../usage/schema.ts";
 
@@ -27,19 +27,10 @@ const name = v.pipe(
 const email = v.optional(v.pipe(v.nullable(v.pipe(mailAddress, v.metadata({ kind: "email" })))));
 const note = v.optional(v.nullable(longText(1_000)));
 
-const ofAllKeys = <Limit extends v.GenericSchema>(limit: Limit, window: string) =>
-  v.optional(
-    described(
-      limit,
-      `Requests of all keys together that are admitted in a UTC ${window}. Null: no such limit.`,
-    ),
-  );
-const common = {
-  email,
-  note,
-  requestsPerMinute: ofAllKeys(limits.requestsPerMinute.wrapped, "minute"),
-  requestsPerDay: ofAllKeys(limits.requestsPerDay.wrapped, "day"),
-};
+const ofAllKeys = limitsOf(
+  (window) => `Requests of all keys together that are admitted in a UTC ${window}. Null: no such limit.`,
+);
+const common = { email, note, ...ofAllKeys };
 
 export const newCustomer = v.strictObject({ name, ...common });
 export const customerUpdate = v.strictObject({ name: v.optional(name), ...common });

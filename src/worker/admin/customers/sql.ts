@@ -36,13 +36,11 @@ export async function findCustomers(
 
 /** Finds customers by a part of a name, an address or a note, or by the id. */
 export function searchCustomers(db: Database, text: string, limit: number): Promise<CustomerView[]> {
-  return db.all<CustomerView>(
-    sql`${SELECT} where ${isSought({ search: text })} order by c.name limit ${limit}`,
-  );
+  return db.all<CustomerView>(sql`${SELECT} where ${isSought(text)} order by c.name limit ${limit}`);
 }
 
 /** The condition that a customer `c` matches: `search` is a part of a name, an address or a note, or an id. */
-export function isSought({ search, id }: { readonly [Name in "search" | "id"]?: string | undefined }): SQL {
+export function isSought(search: string | undefined, id?: string): SQL {
   const isId = id === undefined ? sql`true` : sql`c.id = ${id}`;
   if (search === undefined) return isId;
   return sql`${isId} and (

@@ -17,20 +17,18 @@ import { described } from "./answer-schemas.ts";
 
 export const boolean = v.boolean("must be true or false");
 const LIMITER_MAXIMUM = ", the most that one limiter serves";
-export const limits = {
-  requestsPerMinute: v.optional(
-    described(
-      v.nullable(wholeNumber(1, MAX_REQUESTS_PER_MINUTE, LIMITER_MAXIMUM)),
-      "Requests that are admitted in a UTC minute.",
-    ),
-  ),
-  requestsPerDay: v.optional(
-    described(
-      v.nullable(wholeNumber(1, MAX_REQUESTS_PER_DAY, LIMITER_MAXIMUM)),
-      "Requests that are admitted in a UTC day.",
-    ),
-  ),
-};
+
+/** The two limits. `says` describes the limit of a window. */
+export function limitsOf(says: (window: "minute" | "day") => string) {
+  const limitOf = (max: number, window: "minute" | "day") =>
+    v.optional(described(v.nullable(wholeNumber(1, max, LIMITER_MAXIMUM)), says(window)));
+  return {
+    requestsPerMinute: limitOf(MAX_REQUESTS_PER_MINUTE, "minute"),
+    requestsPerDay: limitOf(MAX_REQUESTS_PER_DAY, "day"),
+  };
+}
+
+export const limits = limitsOf((window) => `Requests that are admitted in a UTC ${window}.`);
 
 const NO_TIME =
   "must be a date or a time that exists, as in 2026-12-03, 2026-12-03 10:00 or RFC 3339, or relative, as in 30m, 36h, 7d or yesterday 14:00";

@@ -29,6 +29,7 @@ import {
   comingTime,
   format,
   limits,
+  limitsOf,
   oneOf,
   paging,
   pastDay,
@@ -54,15 +55,9 @@ const texts = {
   note: v.optional(v.nullable(longText(1_000))),
 };
 
-const ownLimits = {
-  requestsPerMinute: ownLimitOf(limits.requestsPerMinute.wrapped, "minute"),
-  requestsPerDay: ownLimitOf(limits.requestsPerDay.wrapped, "day"),
-};
-
-function ownLimitOf<Limit extends v.GenericSchema>(limit: Limit, window: "minute" | "day") {
-  const description = `Requests that are admitted in a UTC ${window}. Null: the plan's limit.`;
-  return v.optional(described(limit, description));
-}
+const ownLimits = limitsOf(
+  (window) => `Requests that are admitted in a UTC ${window}. Null: the plan's limit.`,
+);
 
 const futureTime = v.pipe(
   comingTime,

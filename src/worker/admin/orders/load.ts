@@ -25,21 +25,15 @@ export async function loadOrders({
 }
 
 function elementsOf(json: string): readonly unknown[] {
-  const elements = parseArray(json);
-  if (elements === undefined) throw invalidRequest("The body is not a JSON array of orders.");
+  let elements: unknown;
+  try {
+    elements = parseDigits(json);
+  } catch {} // the next line answers
+  if (!Array.isArray(elements)) throw invalidRequest("The body is not a JSON array of orders.");
   if (elements.length <= MAX_ORDERS_PER_LOAD) return elements;
   throw invalidRequest(
     `The body has ${elements.length} orders: at most ${MAX_ORDERS_PER_LOAD} are accepted.`,
   );
-}
-
-function parseArray(json: string): readonly unknown[] | undefined {
-  try {
-    const value = parseDigits(json);
-    return Array.isArray(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Each wrong element has its first problem. Its `index` counts from 0. */

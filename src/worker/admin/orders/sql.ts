@@ -1,5 +1,5 @@
 /** D1: finds and lists orders with their status, and lists cancelled orders. */
-import { getTableColumns, type SQL, sql } from "drizzle-orm";
+import { getTableColumns, sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { orders } from "../../db/schema.ts";
@@ -53,7 +53,8 @@ export async function listOrders(
 ): Promise<v.InferOutput<typeof orderPage>> {
   const order = `orders ${direction}`;
   const after = fromCursor(order, query.after);
-  const isMatch = matches({ status, petId });
+  const isMatch = sql`${status === undefined ? sql`true` : sql`status = ${status}`}
+    and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`}`;
   const [by, follows] = direction === "asc" ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
   const isAfter = after === undefined ? sql`true` : sql`orders.id ${follows} ${after.id}`;
   const rows = await db.all<Row>(
@@ -64,11 +65,6 @@ export async function listOrders(
     limit,
   );
   return { orders: [...shown], next: toCursor(order, last && { value: null, id: last.id }) };
-}
-
-function matches({ status, petId }: Pick<OrderQuery, "status" | "petId">): SQL {
-  return sql`(${status === undefined ? sql`true` : sql`status = ${status}`}
-    and ${petId === undefined ? sql`true` : sql`pet_id = ${petId}`})`;
 }
 
 /** Lists cancelled orders, the newest first. */

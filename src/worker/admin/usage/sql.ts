@@ -1,5 +1,5 @@
 /** D1: sums of the usage that limiters report, one row for each key and UTC day (ADR-22). */
-import { type SQL, sql } from "drizzle-orm";
+import { and, type SQL, sql } from "drizzle-orm";
 import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
 import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
@@ -121,32 +121,19 @@ const HOUR = sql`u.day + e.key * ${sql.raw(String(HOUR_SECONDS))}`;
 
 export type Total = Figures & { readonly keyCount: number };
 
-/** Lists the limiters of the keys that are of the filter, or have use of it in the range, in any order. */
+/** Lists the limiters of the key, of the keys that are the customer's or have its use in the range, or of all keys. */
 export async function listLimiters(
   db: Database,
   filter: UsageFilter,
   limit: number,
 ): Promise<LimiterAddress[]> {
-  const { key, customer, plan } = filter;
-  const isKey = key === undefined ? sql`true` : sql`k.id = ${key}`;
-  // Indexes have the keys of a customer, and else the first limiters are as good as any.
-  const keys =
-    customer === undefined
-      ? sql`limiters l cross join api_keys k on k.id = l.key_id`
-      : sql`(select id from api_keys where customer_id = ${customer} union select key_id from usage u where ${isIn(filter)}) c
-        cross join api_keys k on k.id = c.id cross join limiters l on l.key_id = k.id`;
-  const isNow = sql.join(
-    [
-      ...(customer === undefined ? [] : [sql`k.customer_id = ${customer}`]),
-      ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
-      sql`true`,
-    ],
-    sql` and `,
-  );
+  const { key, customer } = filter;
+  const ofCustomer = sql`
+    select id from api_keys where customer_id = ${customer} union select key_id from usage u where ${isIn(filter)}`;
+  const others = customer === undefined ? sql`select key_id as id from limiters` : ofCustomer;
   return db.all<LimiterAddress>(sql`
-    select k.id, k.location from ${keys}
-    where ${isKey} and ((${isNow}) or exists (select 1 from usage u where u.key_id = k.id and ${isIn(filter)}))
-    limit ${limit}`);
+    select k.id, k.location from (${key === undefined ? others : sql`select ${key} as id`}) asked
+    cross join api_keys k on k.id = asked.id cross join limiters l on l.key_id = k.id limit ${limit}`);
 }
 
 /** Of the limit of the day `u`. An index has those that are near. */
@@ -340,18 +327,14 @@ function hoursOf(filter: UsageFilter): SQL {
 /** The days of the range that belong to the key, customer and plan of the filter. */
 export function isIn(filter: UsageFilter): SQL {
   const { key, keys, customer, plan } = filter;
-  return sql.join(
-    [
-      isOnDays(filter),
-      ...(key === undefined ? [] : [sql`u.key_id = ${key}`]),
-      ...(keys === undefined
-        ? []
-        : [sql`u.key_id in (select value from json_each(${JSON.stringify(keys)}))`]),
-      ...(customer === undefined ? [] : [sql`u.customer_id = ${customer}`]),
-      ...(plan === undefined ? [] : [sql`u.plan = ${plan}`]),
-    ],
-    sql` and `,
+  const isOfAll = and(
+    isOnDays(filter),
+    key === undefined ? undefined : sql`u.key_id = ${key}`,
+    keys && sql`u.key_id in (select value from json_each(${JSON.stringify(keys)}))`,
+    customer === undefined ? undefined : sql`u.customer_id = ${customer}`,
+    plan === undefined ? undefined : sql`u.plan = ${plan}`,
   );
+  return sql`${isOfAll}`;
 }
 
 function isOnDays({ fromSeconds, toSeconds }: UsageRange): SQL {

@@ -16,7 +16,7 @@ export async function refreshKeys(
     ...{ call: "keys.refresh_all", object: sql`'keys'`, from: sql`(select 1)`, onlyIf: sql`true` },
     ...{ find: sql`select 1`, statements: () => [markAllOutdated()] },
   });
-  const outdated = await refreshLimiters(input.env, "all", MAX_KEYS_AT_ONCE);
+  const outdated = (await refreshLimiters(input.env, "all", MAX_KEYS_AT_ONCE))?.outdated ?? null;
   if (outdated === null) return { outdated, says: "The database failed: try again." };
   const says = sentenceOf("All keys", SAYS["keys.refresh_all"]());
   const later = `${counted(outdated, "key")} follow${outdated === 1 ? "s" : ""} within minutes.`;
