@@ -67,6 +67,17 @@ describe("the pages of lists", () => {
     expect((await get("/console/usage?from=soon&format=csv")).status).toBe(400);
   });
 
+  it("say what is wrong in an address, also of what no field has", async ({ expect }) => {
+    const { get } = await browserWith(env.ADMIN_TOKEN);
+    const paths = ["keys?after=x", "customers?after=x", "usage?sort=x", "orders?limit=x", "audit?after=x"];
+    for (const path of paths) {
+      const answer = await get(`/console/${path}`);
+      expect(answer.status, path).toBe(400);
+      const [, member] = /\?(\w+)/.exec(path) ?? [];
+      expect(await answer.text(), path).toMatch(new RegExp(`class="notice bad".*${member} (must|is)`, "s"));
+    }
+  });
+
   it("have a tab for each state", async ({ expect }) => {
     const { id } = await createKey();
     const at = NOW / 1000;

@@ -11,7 +11,7 @@ import { Fields, type FieldsProps } from "./fields.tsx";
 import { addressOf, queryOf, querySchemaOf } from "./forms.ts";
 import type { FormTexts } from "./members.ts";
 import { type ConsoleContext, page } from "./page.tsx";
-import { Check, LinkButton, Submit } from "./ui.tsx";
+import { Check, LinkButton, Notice, Submit } from "./ui.tsx";
 
 type Preset = readonly [text: string, href: string, isShown?: boolean];
 
@@ -36,9 +36,21 @@ type FilterProps<Name extends string> = PropsWithChildren<FieldsProps<Name>> & {
 export function Filters<Name extends string>({ c, presets = [], children, ...fields }: FilterProps<Name>) {
   const { after: _, ...query } = c.req.query();
   const here = sorted(addressOf(c.req.path, query));
-  const set = fields.names.flat().filter((name) => query[name]);
+  const names: readonly string[] = fields.names.flat();
+  const set = names.filter((name) => query[name]);
+  // Links have parameters without a field, such as the place to go on from.
+  const others = fields.failure?.problems.filter(({ member }) => !names.includes(member ?? "")) ?? [];
   return (
     <search>
+      {others.length > 0 && (
+        <Notice kind="bad">
+          {others.map(({ member, reason }) => (
+            <p>
+              {member} {reason}
+            </p>
+          ))}
+        </Notice>
+      )}
       <details class="filters" open={fields.failure !== undefined}>
         <summary class="button small">Filters{set.length > 0 && ` (${set.length})`}</summary>
         <form method="get">
