@@ -112,6 +112,7 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const shown = { customer: found, names };
   const address = customerAddress(id);
+  const isMerged = c.req.query("merged") !== undefined && isDone(c, found);
   const mayChange = !c.var.mayOnlyRead && erasedAt === null;
   const actions = erasedAt === null ? offeredOf(CUSTOMER_ACTIONS, shown) : [];
   const mayChangeKeys = mayChange && keys.some(({ status }) => status !== "revoked");
@@ -130,7 +131,8 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
       title: found.name,
       offered: { shown, actions, address, version: found.version },
       failure,
-      entries: audit,
+      // The entry of a merge is that of the customer who is gone.
+      entries: isMerged ? [] : audit,
       head: (
         <>
           {erasedAt !== null && <Badge status="erased" />}
@@ -144,10 +146,7 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
       ),
     },
     <>
-      {/* The entry of a merge is that of the customer who is gone. */}
-      {c.req.query("merged") !== undefined && isDone(c, found) && (
-        <Notice kind="good">The customer is merged into this one.</Notice>
-      )}
+      {isMerged && <Notice kind="good">The customer is merged into this one.</Notice>}
       <SeveralDone made={made} />
       <Definitions
         facts={[
