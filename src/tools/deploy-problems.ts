@@ -1,6 +1,7 @@
 /** Settings that `npm run deploy` refuses: wrangler accepts them, but they would not work. */
 import type { Unstable_Config as Config } from "wrangler";
-import { isSecret, isSetting, readSettings } from "../worker/platform/settings.ts";
+import type { Bindings as WorkerBindings } from "../worker/context.ts";
+import { isSecret, isSetting, readSettings, type Vars } from "../worker/platform/settings.ts";
 
 /** The settings of one environment, with its inherited settings. */
 export type DeployedSettings = Pick<
@@ -8,12 +9,26 @@ export type DeployedSettings = Pick<
   "name" | "d1_databases" | "durable_objects" | "ratelimits" | "route" | "routes" | "vars" | "workers_dev"
 >;
 
+/** The bindings of the Worker that are no vars. wrangler.toml repeats each for staging. */
+const BINDINGS: Record<Exclude<keyof WorkerBindings, keyof Vars>, true> = {
+  ADMIN_SIGN_IN_IP_RATE_LIMIT: true,
+  DB: true,
+  KEY_LIMITER: true,
+  OWNER_LIMITER: true,
+};
+
 const PLACEHOLDER = /^0{8}-/;
 
 /** Returns sentences for the person who deploys. Another environment passes `production` to compare with. */
 export function deployProblems(settings: DeployedSettings, production?: DeployedSettings): string[] {
   const { name } = settings;
-  const problems = varProblems(settings);
+  const lacking = Object.keys(BINDINGS).filter((each) => !bindingsOf(settings).includes(each));
+  const problems = [
+    ...varProblems(settings),
+    ...lacking.map(
+      (each) => `${name} lacks the binding ${each}: each environment of wrangler.toml needs its own.`,
+    ),
+  ];
   const { database_name: database, database_id: id = "" } = databaseOf(settings) ?? {};
   if (database !== undefined && (id === "" || PLACEHOLDER.test(id))) {
     problems.push(
@@ -27,16 +42,12 @@ export function deployProblems(settings: DeployedSettings, production?: Deployed
   }
   if (production === undefined) return problems;
 
-  const lacking = bindingsOf(production).filter((each) => !bindingsOf(settings).includes(each));
   const shared = Object.entries(ownOf(production)).flatMap(([what, values]) => {
     const own = ownOf(settings)[what] ?? [];
     return values.some((value) => own.includes(value)) ? [what] : [];
   });
   return [
     ...problems,
-    ...lacking.map(
-      (each) => `${name} lacks the binding ${each}: each environment of wrangler.toml needs its own.`,
-    ),
     ...shared.map(
       (what) => `${name} has the ${what} of production. Give it one of its own in wrangler.toml.`,
     ),

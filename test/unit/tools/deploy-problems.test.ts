@@ -73,9 +73,11 @@ describe("npm run deploy", () => {
     ],
     ["ADMIN_SIGN_IN_IP_RATE_LIMIT", { ratelimits: [] }],
   ])("refuses an environment that lacks the binding %s", ([name, without], { expect }) => {
-    const lacking = settings("store-orders-staging", STAGING_ID, without);
-    expect(deployProblems(lacking, production)).toEqual([
-      `store-orders-staging lacks the binding ${name}: each environment of wrangler.toml needs its own.`,
+    const problem = (of: string) =>
+      `${of} lacks the binding ${name}: each environment of wrangler.toml needs its own.`;
+    expect(deployProblems({ ...production, ...without })).toEqual([problem("store-orders")]);
+    expect(deployProblems(settings("store-orders-staging", STAGING_ID, without), production)).toEqual([
+      problem("store-orders-staging"),
     ]);
   });
 

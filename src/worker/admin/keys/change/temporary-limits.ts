@@ -46,7 +46,7 @@ export async function limitTemporarily(input: ChangeInput<TemporaryLimits>): Pro
   const change = temporaryLimitsTo("keys.limit_temporarily", after);
   const { now, says } = await make(input, keyTarget(id, author.at), {
     ...change,
-    refused: sql`coalesce(${change.refused}, iif(next_plan_from > ${author.at}, 'gets another plan at a midnight, and one change of its limits can wait: give it this plan now, or keep its plan', null))`,
+    refused: sql`coalesce(${change.refused}, iif(next_plan_from > ${author.at}, 'waits for its next plan, and cannot have temporary limits before: change the plan now, or keep the plan of now', null))`,
   });
   if (isDryRun) return { ...now, effective: "immediately", says: says() };
   const effective = await refreshAtOnce(env, { key: id });

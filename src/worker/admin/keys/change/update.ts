@@ -58,7 +58,7 @@ function planMembers({ plan, planFrom }: ChangeOfPlan): Members {
 function planningRefusal({ plan, planFrom }: ChangeOfPlan, { at }: Author): SQL {
   if (plan === undefined || planFrom === undefined) return sql`null`;
   return sql`case when plan = ${plan} then ${`has plan ${planName(plan)} already`}
-    when temporary_until > ${at} then 'has temporary limits, and one change of its limits can wait: end them first' end`;
+    when temporary_until > ${at} then 'has temporary limits: end them before you plan another plan' end`;
 }
 
 export async function updateKey(input: ChangeInput<v.InferOutput<typeof keyUpdate>>): Promise<UpdatedKey> {
