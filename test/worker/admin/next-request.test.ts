@@ -72,6 +72,18 @@ describe.for(Object.entries(LOADS))("while the policy is %s", ([, held]) => {
   });
 });
 
+it("an undo decides the next request of each key", async ({ expect }) => {
+  const keys = [await createKey(), await createKey()];
+  const ids = keys.map(({ id }) => id);
+  const isolates = await Promise.all(keys.map(({ key }) => isolatesInUse(key)));
+  const seen = () => Promise.all(keys.map(({ key }, i) => statusesAt(isolates[i] ?? [], key)));
+  await operator("POST", "/keys/disable", { ids });
+  expect(await seen()).toEqual(Array(2).fill([401, 401, 401]));
+  const [entry] = (await operator("GET", `/audit?object=${ids[0]}&limit=1`)).body.audit as { id: number }[];
+  expect((await operator("POST", `/audit/${entry?.id}/undo`, { together: true })).status).toBe(200);
+  expect(await seen()).toEqual(Array(2).fill([200, 200, 200]));
+});
+
 describe("the grace period of a rotation", () => {
   /** Secrets end by D1's clock, which is the real one. */
   const realTimeMs = () => Math.floor(performance.timeOrigin + performance.now());
