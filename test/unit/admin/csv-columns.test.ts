@@ -47,7 +47,7 @@ function rowsIn(call: Call): string[][] {
 }
 
 function columnsOf({ id, table }: Call, by: string): readonly string[] {
-  const answer = { by, from: "", customer: { name: "" } };
+  const answer = { by, from: "2026-11-01T00:00:00Z", to: "2026-12-01T00:00:00Z", customer: { name: "" } };
   // Answers with orders are texts, which keep all digits.
   return table?.(id.startsWith("orders.") ? new Rendered(JSON.stringify(answer)) : answer).columns ?? [];
 }

@@ -4,7 +4,7 @@ import type { Bindings } from "../../context.ts";
 import { withCustomerId } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { columnsOf } from "../http/csv.ts";
+import { columnsOf, fileOfRange } from "../http/csv.ts";
 import { orderOf } from "../usage/schema.ts";
 import { findUsageOf, toUsageOfKeys } from "../usage/service.ts";
 import { allCustomers } from "../usage/sql.ts";
@@ -30,8 +30,8 @@ export const customerCalls = {
     answer: schema.customerPage,
 
     run: ({ env, query }) => findCustomerPage(env, query),
-    table: ({ customers, from, next }) => ({
-      file: `customers-${from.slice(0, 10)}`,
+    table: ({ customers, next, ...range }) => ({
+      file: fileOfRange("customers", range),
       columns: columnsOf(schema.listedCustomer),
       rows: customers,
       next,

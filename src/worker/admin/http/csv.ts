@@ -27,6 +27,15 @@ export function columnsOf(schema: v.GenericSchema, path = ""): string[] {
   return Object.entries(entries).flatMap(([name, member]) => columnsOf(member, pathOf(name)));
 }
 
+/** Names a file of usage by the first and the last day of its range, whose end is not part of it. */
+export function fileOfRange(
+  name: string,
+  { from, to }: { readonly from: string; readonly to: string },
+): string {
+  const last = new Date(Date.parse(to) - 1).toISOString();
+  return `${name}-${from.slice(0, 10)}-to-${last.slice(0, 10)}`;
+}
+
 /** Makes the table of a list. The member of the answer that has the rows names the file. */
 export function tableOf<Rows extends string>(rows: Rows, schema: v.GenericSchema, file: string = rows) {
   type Page = Readonly<Record<Rows, readonly object[]>> & Pick<CsvTable, "next">;

@@ -3,7 +3,7 @@
 import { openDatabase } from "../../db/database.ts";
 import { banLifted, banRequest, banSet } from "../bans/schema.ts";
 import { call } from "../call.ts";
-import { columnsOf } from "../http/csv.ts";
+import { columnsOf, fileOfRange } from "../http/csv.ts";
 import { dryRun } from "../http/schemas.ts";
 import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
 import { findUsageOfKey } from "../usage/service.ts";
@@ -232,8 +232,8 @@ export const keyCalls = {
     answer: keyUsageAnswer,
 
     run: async ({ env, id, query }) => findUsageOfKey(env, await requireKey(openDatabase(env.DB), id), query),
-    table: ({ keyId, by, from, rows }) => ({
-      file: `usage-${keyId}-by-${by}-${from.slice(0, 10)}`,
+    table: ({ keyId, by, rows, ...range }) => ({
+      file: fileOfRange(`usage-${keyId}-by-${by}`, range),
       columns: columnsOf(USAGE_ROWS[by]),
       rows,
     }),

@@ -1,6 +1,6 @@
 /** The calls about usage: of a range by hour, day, key or plan. By customer: `customers.list`. */
 import { call } from "../call.ts";
-import { columnsOf } from "../http/csv.ts";
+import { columnsOf, fileOfRange } from "../http/csv.ts";
 import { nearAnswer, nearQuery, USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
 import { findNear, findUsage } from "./service.ts";
 
@@ -15,8 +15,8 @@ export const usageCalls = {
     answer: usageAnswer,
 
     run: ({ env, query }) => findUsage(env, query),
-    table: ({ by, from, rows, next }) => ({
-      file: `usage-by-${by}-${from.slice(0, 10)}`,
+    table: ({ by, rows, next, ...range }) => ({
+      file: fileOfRange(`usage-by-${by}`, range),
       columns: columnsOf(USAGE_ROWS[by]),
       rows,
       next,
