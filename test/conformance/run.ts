@@ -50,7 +50,7 @@ async function run(url: string | undefined, options: Options): Promise<void> {
     const rows = rowsOf(options.only);
     const world = worldOf(new URL(url).href.replace(/\/$/, ""));
     await requireAdmission(world, settings);
-    console.error(`${rows.length} rows, some ${Math.ceil((settings.limit.seconds * 10) / 60)} minutes …`);
+    console.error(`${rows.length} rows, up to ${Math.ceil((settings.limit.seconds * 10) / 60)} minutes …`);
     results = await askAll(world, settings, rows);
   } catch (thrown) {
     console.error(thrown instanceof Error ? thrown.message : thrown);

@@ -51,7 +51,7 @@ export function addBackupCommand(program: Command, session: Connection): void {
     "Write the database of a deployment to a file, for `wrangler d1 execute --file`. wrangler has to be signed in.";
   addCommand(program, "backup <file>", does, "backup backup.sql", "backup staging.sql --env staging")
     .option("--env <name>", "the environment of wrangler.toml; default: production", "")
-    .option("--local <folder>", "the data of npm start in this folder, .wrangler/state by default there")
+    .option("--local <folder>", "the data of npm start in this folder, such as .wrangler/state")
     .action(async (file: string, options: Options) => {
       const figures = await backUp(file, queryOf(options));
       session.io.stdout.write(
