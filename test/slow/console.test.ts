@@ -160,19 +160,38 @@ describe("scripts add", () => {
     await plain.close();
   });
 
-  it("a count of the ticked orders, and a tick for a whole page", async ({ expect }) => {
+  it("a count of the ticked orders, and ticks for a whole page or by Shift", async ({ expect }) => {
     const orders = [601, 602].map((id) => ({ id, petId: 600 }));
     await service.admin("PUT", "/orders", [...orders, { id: 603, petId: 600, status: "delivered" }]);
     const { page } = await signInTo(browser, service, "/console/orders?petId=600");
     const button = page.getByRole("button", { name: "Ship" });
-    await page.getByLabel("Ship order 601").check();
-    expect(await button.textContent()).toBe("Ship 1 order");
     await page.getByLabel("All on this page").check();
+    expect(await button.textContent()).toBe("Ship 2 orders");
+    await page.getByLabel("All on this page").uncheck();
+    await page.getByLabel("Ship order 602").click();
+    expect(await button.textContent()).toBe("Ship 1 order");
+    await page.getByLabel("Ship order 601").click({ modifiers: ["Shift"] });
     expect(await button.textContent()).toBe("Ship 2 orders");
     await page.getByLabel("Ship order 602").uncheck();
     await submit(page, page.getByRole("button", { name: "Ship 1 order" }));
     expect(await rowOf(page, "Orders", "601")).toMatch(/ shipped$/);
     expect(await rowOf(page, "Orders", "602")).toMatch(/ pending$/);
+    await page.close();
+  });
+
+  it("the check of a file below its form, which loads the file without another choice", async ({
+    expect,
+  }) => {
+    const { page } = await signInTo(browser, service, "/console/orders/load");
+    const text = '{"id":611,"petId":600}\n{"id":"six"}';
+    await page
+      .getByLabel("File", { exact: true })
+      .setInputFiles({ name: "of-the-test.ndjson", mimeType: "text/plain", buffer: Buffer.from(text) });
+    await page.getByRole("button", { name: "Check the file" }).click();
+    await page.getByText("Would be loaded: 1 inserted").waitFor();
+    await page.getByText("Line 2").waitFor();
+    await submit(page, page.getByRole("button", { name: "Load", exact: true }));
+    expect(await textOf(page)).toContain("Loaded: 1 inserted");
     await page.close();
   });
 

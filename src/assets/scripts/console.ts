@@ -89,9 +89,37 @@ function countTicks(form: HTMLFormElement): void {
   all.addEventListener("change", () => {
     for (const box of boxes) box.checked = all.checked;
   });
+  tickRanges(boxes);
   form.addEventListener("change", show);
   addEventListener("pageshow", show); // a browser that goes back restores the ticks
   all.closest("label")?.removeAttribute("hidden");
+}
+
+/** A click with Shift gives every box since the last click the state of the clicked box. */
+function tickRanges(boxes: readonly HTMLInputElement[]): void {
+  let last: number | undefined;
+  for (const [i, box] of boxes.entries()) {
+    box.addEventListener("click", ({ shiftKey }) => {
+      const [from, to] = shiftKey && last !== undefined ? [Math.min(last, i), Math.max(last, i)] : [i, i];
+      for (const each of boxes.slice(from, to + 1)) each.checked = box.checked;
+      last = i;
+    });
+  }
+}
+
+/** A browser forgets a chosen file with its page: what a check says stands below the form, which keeps the file. */
+function checkBelow(form: HTMLFormElement, below: HTMLElement): void {
+  form.addEventListener("submit", async (event) => {
+    if (event.submitter?.getAttribute("name") !== "dry-run") return;
+    event.preventDefault();
+    below.textContent = "The file is being checked …";
+    const body = new FormData(form, event.submitter);
+    const response = await fetch(form.action, { method: "POST", body }).catch(() => undefined);
+    const html = (await response?.text().catch(() => undefined)) ?? "";
+    const answer = new DOMParser().parseFromString(html, "text/html").querySelector("main");
+    if (answer) below.replaceChildren(...answer.children);
+    else below.textContent = "The file could not be checked: the service did not answer.";
+  });
 }
 
 /** The text of a page is in UTC. */
@@ -125,4 +153,7 @@ addLocalTimes(document);
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) keepLive(live);
 for (const form of document.querySelectorAll<HTMLFormElement>(".ticks")) countTicks(form);
+const below = document.querySelector<HTMLElement>("[data-below]");
+const upload = document.querySelector<HTMLFormElement>("form:has([type=file])");
+if (upload && below) checkBelow(upload, below);
 document.addEventListener("keydown", findBySlash);

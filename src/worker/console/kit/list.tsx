@@ -146,13 +146,13 @@ type TickFormProps = PropsWithChildren<{
 export function TickForm({ noun, buttons, hasMore = false, children }: TickFormProps) {
   return (
     <form method="post" class="ticks" data-noun={noun}>
+      {/* A script shows it. */}
+      <label class="check" hidden>
+        <input type="checkbox" data-tick-all /> All on this page
+      </label>
       {children}
       <div class="tick-bar row">
         {buttons}
-        {/* A script shows it. */}
-        <label class="check" hidden>
-          <input type="checkbox" data-tick-all /> All on this page
-        </label>
         {hasMore && <Check name="all" label="All that match" />}
       </div>
     </form>

@@ -41,34 +41,37 @@ export const loadPages = new Hono<AppEnv>()
     return page(
       c,
       { title: "Load orders" },
-      <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
-        <p>
-          JSON or CSV of up to 8 MB and {formatNumber(LIMITS.orders)} orders. Wrong lines are listed; the
-          others are loaded. A file can be loaded again: what is there already is unchanged. An absent column
-          keeps its values, an empty cell takes its value away.
-        </p>
-        <p>
-          A spreadsheet has the columns <code>{ORDER_MEMBERS.join(", ")}</code>. It keeps 15 digits: open the
-          columns id and petId as text.
-        </p>
-        <div class="field">
-          <label for="file">File</label>
-          <input
-            type="file"
-            id="file"
-            name="file"
-            required
-            accept=".json,.ndjson,.jsonl,.csv,.tsv,.txt,application/json,text/csv,text/plain"
-          />
-        </div>
-        <Fields schema={fileLoad} names={["restore-cancelled", "allow-backwards", "allow-rounded"]} />
-        <div class="row">
-          <button type="submit" class="button primary" name="dry-run" value="true">
-            Check the file (dry run)
-          </button>
-          <Submit>Load</Submit>
-        </div>
-      </form>,
+      <>
+        <form method="post" action={LOAD_PATH} enctype="multipart/form-data" class="panel">
+          <p>
+            JSON or CSV of up to 8 MB and {formatNumber(LIMITS.orders)} orders. Wrong lines are listed; the
+            others are loaded. A file can be loaded again: what is there already is unchanged. An absent
+            column keeps its values, an empty cell takes its value away.
+          </p>
+          <p>
+            A spreadsheet has the columns <code>{ORDER_MEMBERS.join(", ")}</code>. It keeps 15 digits: open
+            the columns id and petId as text.
+          </p>
+          <div class="field">
+            <label for="file">File</label>
+            <input
+              type="file"
+              id="file"
+              name="file"
+              required
+              accept=".json,.ndjson,.jsonl,.csv,.tsv,.txt,application/json,text/csv,text/plain"
+            />
+          </div>
+          <Fields schema={fileLoad} names={["restore-cancelled", "allow-backwards", "allow-rounded"]} />
+          <div class="row">
+            <button type="submit" class="button primary" name="dry-run" value="true">
+              Check the file (dry run)
+            </button>
+            <Submit>Load</Submit>
+          </div>
+        </form>
+        <div data-below aria-live="polite" />
+      </>,
     );
   })
 
