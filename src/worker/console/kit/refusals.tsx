@@ -116,10 +116,7 @@ export function Refusals({ c, path, hours, chosen: { day, problem }, ofKey }: Pr
       <HeatMap caption={caption} rows={hours} dayAddress={dayAddress} />
       <h2 id="day">What happened on a day</h2>
       <form method="get" action={`${path}#day`} class="row">
-        <Field
-          {...{ name: "day", label: "Day or time (UTC)", value: at, problem }}
-          hint="2026-12-03, or yesterday 14:00"
-        />
+        <Field {...{ name: "day", label: "Day, or yesterday 14:00 (UTC)", value: at, problem }} />
         <Submit>Show</Submit>
       </form>
       <Presets
