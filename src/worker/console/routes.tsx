@@ -13,7 +13,7 @@ import { auditPages } from "./pages/audit.tsx";
 import { customerPages } from "./pages/customers/customer-page.tsx";
 import { linkPages } from "./pages/customers/links-page.tsx";
 import { customerListPages } from "./pages/customers/list-page.tsx";
-import { answerFind, findPage } from "./pages/find/page.tsx";
+import { answerFind, findPage } from "./pages/find.tsx";
 import { keyPages } from "./pages/keys/key-page.tsx";
 import { keyListPages } from "./pages/keys/list-page.tsx";
 import { orderListPages } from "./pages/orders/list-page.tsx";

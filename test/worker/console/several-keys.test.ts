@@ -18,17 +18,6 @@ async function keysOf(customer: string, count = 2) {
   return keys;
 }
 
-/** The form of the preview, with its tick. */
-function confirmed(html: string): FormData {
-  const form = new FormData();
-  const [, preview = ""] = html.split('<form method="post">');
-  for (const [, name = "", value = ""] of preview
-    .split("</form>")[0]
-    ?.matchAll(/name="(\w+)" value="([^"]*)"/g) ?? [])
-    form.append(name, value);
-  return form;
-}
-
 const statusOf = async (id: string) => (await operator("GET", `/keys/${id}`)).body.status;
 
 describe("the page of a customer", () => {
@@ -43,7 +32,7 @@ describe("the page of a customer", () => {
     for (const { id } of keys) typed.append("ids", id);
     const preview = await (await post(path, typed)).text();
     for (const { id } of keys) expect([preview.includes(id), await statusOf(id)]).toEqual([true, "active"]);
-    const done = await post(path, confirmed(preview));
+    const done = await post(path, formOn(preview, "Revoke 4 keys").fields);
     expect([done.status, await done.text()]).toEqual([200, expect.stringContaining("is revoked.")]);
     for (const { id, key } of keys)
       expect([await statusOf(id), (await app(LIST, { key })).status]).toEqual(["revoked", 401]);
@@ -58,7 +47,9 @@ describe("the page of a customer", () => {
     typed.append("ids", ticked?.id ?? "");
     const preview = await (await post("/console/customers/Ticks", typed)).text();
     expect(preview).toContain("300 a minute, 10,000 a day");
-    const done = await (await post("/console/customers/Ticks", confirmed(preview))).text();
+    const done = await (
+      await post("/console/customers/Ticks", formOn(preview, "Change 1 key to Pro").fields)
+    ).text();
     const planOf = async (id = "") => (await operator("GET", `/keys/${id}`)).body.plan;
     expect([await planOf(ticked?.id), await planOf(other?.id)]).toEqual(["pro", "free"]);
     const undo = formOn(done, "Undo");
@@ -86,7 +77,7 @@ describe("the page of a customer", () => {
     expect(await (await get("/console/customers/Hasty")).text()).not.toContain("Why 429?");
     for (let i = 0; i < 3; i++) await app(LIST, key);
     const html = await (await get("/console/customers/Hasty")).text();
-    expect(html).toMatch(/Why 429\?[\s\S]*2 requests of 1 key[\s\S]*limit per minute, now 1/);
+    expect(html).toMatch(/Why 429\?[\s\S]*limit per minute, now 1/);
   });
 });
 
@@ -103,7 +94,7 @@ describe("the list of keys", () => {
       (await (await get("/console/keys?search=Nobody")).text()).includes('name="all"'),
     ]).toEqual([true, false]);
     const preview = await (await post(next, { change: "disable", all: "true" })).text();
-    await post(next, confirmed(preview));
+    await post(next, formOn(preview, "Disable 52 keys").fields);
     const statuses = await Promise.all([...keys, other].map((key) => statusOf(key?.id ?? "")));
     expect(statuses).toEqual([...keys.map(() => "disabled"), "active"]);
   });

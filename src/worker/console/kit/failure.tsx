@@ -31,13 +31,13 @@ export async function answerForm<C extends ConsoleContext>(
   c: C,
   action: string,
   pageWith: (c: C, failure: Failure) => Response | Promise<Response>,
-  make: (typed: FormTexts) => Promise<Response | Preview>,
+  make: (typed: FormTexts, ticked: readonly string[]) => Promise<Response | Preview>,
 ): Promise<Response> {
   let [typed, ticked]: [FormTexts, readonly string[]] = [{}, []];
   try {
     const form = await receiveForm(c);
     [typed, ticked] = [textsIn(form), tickedIn(form)];
-    const made = await make(typed);
+    const made = await make(typed, ticked);
     if (made instanceof Response) return made;
     const asked = { action, typed: changedIn(typed), ticked, preview: made };
     return pageWith(c, { ...asked, status: 200, message: "", problems: [] });

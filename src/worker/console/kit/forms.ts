@@ -27,9 +27,9 @@ export function receiveForm(c: ConsoleContext): Promise<FormData> {
   });
 }
 
-/** Returns the ids of the rows that were ticked. */
+/** Returns the ids of the rows that were ticked. A preview has them in one field. */
 export function tickedIn(form: FormData): readonly string[] {
-  return form.getAll("ids").filter((id) => typeof id === "string");
+  return form.getAll("ids").flatMap((ids) => (typeof ids === "string" ? ids.split(" ") : []));
 }
 
 /** Reads the query of a page. An empty field of a filter filters nothing. */

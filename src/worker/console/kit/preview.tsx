@@ -1,5 +1,6 @@
 /** A panel beside a form says what the change would do. */
 
+import type { PropsWithChildren } from "hono/jsx";
 import type { Call } from "../../admin/call.ts";
 import { type Members, membersOf } from "../../text/says.ts";
 import { type FormTarget, inputOfForm } from "./forms.ts";
@@ -53,7 +54,15 @@ type Props = {
   readonly back: string;
 };
 
-export function PreviewPanel({ preview, action, button, isDangerous, back }: Props) {
+/** The children are fields of the form that makes the change. */
+export function PreviewPanel({
+  preview,
+  action,
+  button,
+  isDangerous,
+  back,
+  children,
+}: PropsWithChildren<Props>) {
   if (preview === undefined) return null;
   return (
     <section class="panel" aria-label="Preview" tabindex={-1} autofocus>
@@ -66,6 +75,7 @@ export function PreviewPanel({ preview, action, button, isDangerous, back }: Pro
       <p class="muted">Nothing has changed yet.</p>
       <form method="post" action={action} class="row">
         <HiddenFields typed={{ ...preview.sent, ...APPLY }} />
+        {children}
         <Submit tone={isDangerous ? "danger" : "primary"}>{button}</Submit>
         <LinkButton href={back}>Cancel</LinkButton>
       </form>

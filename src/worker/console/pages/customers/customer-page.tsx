@@ -13,7 +13,7 @@ import { inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import { daysNearNow, type KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
-import { counted, planName } from "../../../text/format.ts";
+import { planName } from "../../../text/format.ts";
 import { listOf } from "../../../text/says.ts";
 import { daysBefore } from "../../../text/time.ts";
 
@@ -42,7 +42,7 @@ import {
   WindowGauges,
 } from "../../kit/ui.tsx";
 import { Bans } from "../bans.tsx";
-import { changeTicked, KeysForm, SeveralDone, type SeveralOutcome, withTicks } from "../keys/several.tsx";
+import { changeTicked, KeysForm, type SeveralOutcome, SeveralResult, withTicks } from "../keys/several.tsx";
 import { adviceTo } from "./advice.tsx";
 import { CUSTOMER_ACTIONS } from "./customer-actions.tsx";
 
@@ -147,7 +147,7 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
     },
     <>
       {isMerged && <Notice kind="good">The customer is merged into this one.</Notice>}
-      <SeveralDone made={made} />
+      <SeveralResult {...{ c, failure, made }} />
       <Definitions
         facts={[
           ["E-mail", email && <MailTo address={email} />],
@@ -191,51 +191,34 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
   );
 }
 
-type RefusedKey = { readonly key: ListedKey; readonly count: number };
-
 function refusalsOf({ days = [] }: ListedKey): number {
   return days
     .slice(-DAYS_OF_REFUSALS)
     .reduce((sum, { refused, refusedWhileBanned }) => sum + refused + refusedWhileBanned, 0);
 }
 
-/** The keys with refusals, the most refused first. The first of them with the reasons. */
+/** The keys with the most refusals, and why. */
 async function refusedOf(c: ConsoleContext, keys: readonly ListedKey[]) {
-  const refused: readonly RefusedKey[] = keys
-    .map((key) => ({ key, count: refusalsOf(key) }))
-    .filter(({ count }) => count > 0)
-    .sort((a, b) => b.count - a.count);
-  const shown = refused.slice(0, REFUSED_KEYS_SHOWN).map(async ({ key }) => ({
-    key,
-    sentences: (await keyCalls.show.run(inputOf(c, { id: key.id }))).whyRefused,
-  }));
-  return { all: refused, shown: await Promise.all(shown) };
+  const refused = keys
+    .filter((key) => refusalsOf(key) > 0)
+    .toSorted((a, b) => refusalsOf(b) - refusalsOf(a))
+    .slice(0, REFUSED_KEYS_SHOWN);
+  return Promise.all(refused.map(({ id }) => keyCalls.show.run(inputOf(c, { id }))));
 }
 
 /** Says of the whole customer what the page of a key says of the key. */
-function WhyRefused({
-  refused: { all, shown },
-}: {
-  readonly refused: Awaited<ReturnType<typeof refusedOf>>;
-}) {
-  if (all.length === 0) return null;
-  const count = all.reduce((sum, each) => sum + each.count, 0);
-  const others = all.length - shown.length;
+function WhyRefused({ refused }: { readonly refused: Awaited<ReturnType<typeof refusedOf>> }) {
+  if (refused.length === 0) return null;
   return (
     <Notice kind="warn">
       <h2>Why 429?</h2>
-      <p>
-        In the last {DAYS_OF_REFUSALS} days, {counted(count, "request")} of {counted(all.length, "key")} got a
-        429.
-      </p>
       <ul>
-        {shown.map(({ key: { id, name }, sentences }) => (
+        {refused.map(({ id, name, whyRefused }) => (
           <li>
-            <a href={`/console/keys/${id}`}>{name}</a>: {sentences.join(" ")}
+            <a href={`/console/keys/${id}`}>{name}</a>: {whyRefused.join(" ")}
           </li>
         ))}
       </ul>
-      {others > 0 && <p>The other {counted(others, "key")} got fewer.</p>}
     </Notice>
   );
 }

@@ -1,18 +1,18 @@
 /** Lists what an operator can do to a key. Each action has a form and a call. */
 import { banRequest } from "../../../admin/bans/schema.ts";
 import { keyBanCalls, keyCalls } from "../../../admin/keys/calls.ts";
-import { type KeyView, keyUpdate, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
+import { type KeyView, keyUpdate, newKey, rotation, temporaryLimits } from "../../../admin/keys/schema.ts";
 import { type LimitName, limitsInWords, type PlanView } from "../../../admin/plans/schema.ts";
 import type { Effective } from "../../../admin/refresh-limiters.ts";
-import { secretInWords, validOf } from "../../../admin/says.ts";
-import { formatDay, formatNumber, formatTime } from "../../../text/format.ts";
+import { RIGHTS, secretInWords, validOf } from "../../../admin/says.ts";
+import { formatDay, formatNumber, formatTime, planName } from "../../../text/format.ts";
 import { plansOf } from "../../../text/says.ts";
 import { DAY_SECONDS, midnightAfter, nowSeconds, rfc3339 } from "../../../text/time.ts";
 import { type Actions, type Offered, offeredOf } from "../../kit/actions.tsx";
+import type { Failure } from "../../kit/failure.tsx";
 import { Fields } from "../../kit/fields.tsx";
-import { textsOf } from "../../kit/members.ts";
+import { type FormTexts, textsOf } from "../../kit/members.ts";
 import { Check, Field } from "../../kit/ui.tsx";
-import { KeyFields } from "./key-fields.tsx";
 
 /** A key as its page shows it. */
 export type ShownKey = {
@@ -204,4 +204,62 @@ export function offered(shown: ShownKey): Offered<ShownKey> {
   const { key } = shown;
   const actions = key.status === "revoked" ? [] : offeredOf(ACTIONS, shown);
   return { shown, actions, address: addressOfKey(key.id), version: key.version };
+}
+
+const MEMBERS = [["requestsPerMinute", "requestsPerDay"], "mayCancel", "expiresAt", "note"] as const;
+
+export type KeyFieldsProps = {
+  readonly texts: FormTexts;
+  readonly plans: readonly PlanView[];
+  /** The names of customers. */
+  readonly customers: readonly string[];
+  readonly isNew?: boolean;
+  readonly isFocused?: boolean;
+  readonly failure: Failure | undefined;
+};
+
+export function KeyFields({
+  texts,
+  plans,
+  customers,
+  isNew = false,
+  isFocused = false,
+  failure,
+}: KeyFieldsProps) {
+  const ownLimit = { hint: "Empty: the plan's limit." };
+  const own = {
+    customer: { suggestions: customers, hint: "A new name makes a new customer." },
+    plan: {
+      choices: Object.fromEntries(plans.map((plan) => [plan.id, `${planName(plan.id)} (${limitsOf(plan)})`])),
+    },
+    location: {
+      hint: "A location hint of Cloudflare, as weur for Western Europe. The place stays as it is at first.",
+      choices: { "": "Near the first request" },
+    },
+    planFrom: {
+      hint: "The first day of another plan. Empty: from now on.",
+      attributes: { required: false },
+    },
+    requestsPerMinute: ownLimit,
+    requestsPerDay: ownLimit,
+    mayCancel: { choices: RIGHTS },
+    expiresAt: { hint: "Empty: never." },
+  };
+  const shared = { form: "key", texts, own, failure, isFocused };
+  return isNew ? (
+    <>
+      <Fields schema={newKey} names={["name", "customer", "plan", ...MEMBERS]} {...shared} />
+      <details class="field" open={Boolean(failure?.typed.location)}>
+        <summary>More</summary>
+        <Fields schema={newKey} names={["location"]} {...shared} isFocused={false} />
+      </details>
+    </>
+  ) : (
+    <Fields schema={keyUpdate} names={["name", "customer", ["plan", "planFrom"], ...MEMBERS]} {...shared} />
+  );
+}
+
+function limitsOf({ requestsPerMinute, requestsPerDay }: PlanView): string {
+  if (requestsPerMinute === null || requestsPerDay === null) return "own limits";
+  return limitsInWords({ requestsPerMinute, requestsPerDay });
 }

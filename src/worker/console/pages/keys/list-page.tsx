@@ -42,8 +42,8 @@ import {
   Table,
 } from "../../kit/ui.tsx";
 import { secretPage } from "./issued-secret.tsx";
-import { KeyFields, type KeyFieldsProps } from "./key-fields.tsx";
-import { changeTicked, KeysForm, SeveralDone, type SeveralOutcome, withTicks } from "./several.tsx";
+import { KeyFields, type KeyFieldsProps } from "./key-actions.tsx";
+import { changeTicked, KeysForm, type SeveralOutcome, SeveralResult, withTicks } from "./several.tsx";
 
 const PATH = "/console/keys";
 const KEYS_PER_PAGE = 50;
@@ -133,7 +133,7 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
     },
     <>
       <FailureNotice failure={failure} />
-      <SeveralDone made={made} />
+      <SeveralResult {...{ c, failure, made }} />
       <Filters
         {...{ c, ...FILTERS }}
         texts={shown}

@@ -1,4 +1,4 @@
-/** Changes several keys: ticks beside keys, a page that says what would change, and its one button. */
+/** Changes several keys: ticks beside keys, and a preview. */
 import type { PropsWithChildren } from "hono/jsx";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import type { AuditView } from "../../../admin/audit/schema.ts";
@@ -10,15 +10,15 @@ import { limitsInWords } from "../../../admin/plans/schema.ts";
 import { inputOf } from "../../../admin/serve.ts";
 import { PLAN_IDS } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
-import { counted, planName } from "../../../text/format.ts";
-import { EntryUndo } from "../../kit/done.tsx";
+import { counted, formatDay, formatNumber, planName } from "../../../text/format.ts";
 import { answerForm, type Failure } from "../../kit/failure.tsx";
-import { addressOf, ask, receiveForm } from "../../kit/forms.ts";
+import { addressOf, ask } from "../../kit/forms.ts";
 import { Tick, TickForm } from "../../kit/list.tsx";
 import type { FormTexts } from "../../kit/members.ts";
-import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { APPLY, HiddenFields } from "../../kit/preview.tsx";
-import { Check, type Column, countColumn, Day, Lines, Notice, Table } from "../../kit/ui.tsx";
+import { EntryUndo } from "../../kit/object.tsx";
+import type { ConsoleContext } from "../../kit/page.tsx";
+import { type Preview, PreviewPanel } from "../../kit/preview.tsx";
+import { Check, type Column, Lines, Notice } from "../../kit/ui.tsx";
 
 type Several = {
   /** Absent: `keyCalls.plan`, which has a body of its own. */
@@ -40,7 +40,10 @@ function changeOf(name = ""): Several | undefined {
 }
 
 /** A change of several keys that was made, or refused. The page of the keys shows it. */
-export type SeveralOutcome = { readonly failure?: Failure; readonly made?: Made };
+export type SeveralOutcome = {
+  readonly failure?: Failure | undefined;
+  readonly made?: Made | undefined;
+};
 type Made = {
   readonly keys: ChangedKeys;
   /** The entry of one of the keys. */
@@ -96,7 +99,7 @@ export function withTicks<Key extends KeyView>(
   }));
 }
 
-/** Answers the form with what would change, and the form of that page with what has changed. */
+/** Answers the form with what would change, and the form of that preview with what has changed. */
 export function changeTicked<C extends ConsoleContext>(
   c: C,
   pageWith: (c: C, outcome: SeveralOutcome) => Response | Promise<Response>,
@@ -107,16 +110,16 @@ export function changeTicked<C extends ConsoleContext>(
     c,
     "several",
     (_, failure) => pageWith(c, { failure }),
-    async ({ change: name = "", plan = "", planFrom = "", all, apply }) => {
-      const several = changeOf(name);
+    async ({ change = "", plan = "", planFrom = "", all, apply }, ticked) => {
+      const several = changeOf(change);
       if (several === undefined) throw invalidRequest("Choose what to change.");
-      if (name === "plan" && plan === "") throw invalidRequest("Choose the plan.");
-      const ids = all === undefined ? (await receiveForm(c)).getAll("ids") : await findMatching();
+      if (change === "plan" && plan === "") throw invalidRequest("Choose the plan.");
+      const ids = all === undefined ? ticked : await findMatching();
       if (ids.length === 0) throw invalidRequest("Tick the keys to change.");
       const from = planFrom === "" ? {} : { planFrom };
-      const change = name === "plan" ? { change: name, plan, ...from } : { change: name };
-      const keys = await runOf(c, several.call, { ids, ...change }, apply === undefined);
-      if (apply === undefined) return previewPage(c, several, change, keys);
+      const sent = change === "plan" ? { plan, ...from } : {};
+      const keys = await runOf(c, several.call, { ids, ...sent }, apply === undefined);
+      if (apply === undefined) return previewOfKeys(keys, several, { change, ...sent });
       const { requestId: batch } = c.var.author;
       const [entry] = (await ask(c, auditCalls.list, { batch, limit: "1" })).audit;
       return pageWith(c, { made: { keys, entry } });
@@ -127,7 +130,7 @@ export function changeTicked<C extends ConsoleContext>(
 async function runOf(
   c: ConsoleContext,
   call: Several["call"],
-  { change: _, ...sent }: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
   isDryRun: boolean,
 ): Promise<ChangedKeys> {
   const query = checked(c.env, dryRun, { "dry-run": String(isDryRun) });
@@ -137,70 +140,53 @@ async function runOf(
   return call.run(inputOf(c, { query, body: checked(c.env, keySelection, sent) }));
 }
 
-function previewPage(
-  c: ConsoleContext,
-  { button, done }: Several,
-  change: FormTexts,
-  { changed, unchanged }: ChangedKeys,
-) {
-  const isRevocation = done === "revoked";
-  const title = `${button}: ${counted(changed.length, "key")}`;
-  const from = change.planFrom ? ` from ${change.planFrom} on` : "";
-  const toPlan = change.plan && planName(change.plan) + from;
-  return page(
-    c,
-    { title },
-    <div class="panel">
-      {isRevocation && changed.length > 0 && (
-        <p>Every request with these keys is a 401 from now on. This cannot be undone.</p>
-      )}
-      <form method="post">
-        {changed.map(({ id }) => (
-          <input type="hidden" name="ids" value={id} />
-        ))}
-        <HiddenFields typed={{ ...change, ...APPLY }} />
-        {isRevocation && changed.length > 0 && (
-          <Check name="sure" label="Revoke them for good" attributes={{ required: true }} />
-        )}
-        <div class="row">
-          {changed.length > 0 && (
-            <button type="submit" class={isRevocation ? "button danger" : "button primary"}>
-              {button}
-              {toPlan
-                ? ` of ${counted(changed.length, "key")} to ${toPlan}`
-                : ` ${counted(changed.length, "key")}`}
-            </button>
-          )}
-          <a class="button" href={addressOf(c.req.path, c.req.query())}>
-            Cancel
-          </a>
-        </div>
-      </form>
-      <Table
-        caption="Keys that would change"
-        columns={[
-          { name: "Key", cell: ({ id, name }) => <a href={`/console/keys/${id}`}>{name}</a> },
-          { name: "Now", isClear: true, cell: ({ was }) => (toPlan ? planName(was) : was) },
-          { name: "Then", isClear: true, cell: () => `→ ${toPlan ?? done}` },
-          { name: "Limits", cell: ({ limits }) => limitsInWords(limits) },
-          countColumn("Today", ({ admittedToday }: ChangedKeys["changed"][number]) => admittedToday),
-          { name: "Last used", cell: ({ lastUsedDay }) => <Day iso={lastUsedDay} /> },
-        ]}
-        rows={changed}
-        empty="No key would change."
-      />
-      <Lines text={unchanged.map(({ name, reason }) => `Unchanged: ${name} ${reason}.`).join("\n")} />
-    </div>,
-  );
+function previewOfKeys({ changed, unchanged }: ChangedKeys, { done }: Several, sent: FormTexts): Preview {
+  const left = unchanged.map(({ name, reason }) => `Unchanged: ${name} ${reason}.`);
+  if (changed.length === 0) throw invalidRequest(`No key would change. ${left.join(" ")}`);
+  const effects = changed.map(({ name, was, limits, admittedToday, lastUsedDay }) => {
+    const becomes = sent.plan ? `${planName(was)} → ${planIn(sent)}` : `${was} → ${done}`;
+    const lastUse = lastUsedDay === null ? "never used" : `last used ${formatDay(lastUsedDay)}`;
+    return `${name}: ${becomes}. ${limitsInWords(limits)}; ${formatNumber(admittedToday)} today, ${lastUse}.`;
+  });
+  const ids = changed.map(({ id }) => id).join(" ");
+  return { effects: [...effects, ...left], sent: { ...sent, ids }, body: {} };
 }
 
-export function SeveralDone({ made }: { readonly made: Made | undefined }) {
-  if (made === undefined) return null;
-  const { unchanged, says } = made.keys;
+/** As in `Pro from 2027-01-01 on`. */
+function planIn({ plan = "", planFrom }: FormTexts): string {
+  return planName(plan) + (planFrom ? ` from ${planFrom} on` : "");
+}
+
+type ResultProps = SeveralOutcome & { readonly c: ConsoleContext };
+
+/** What the change of the ticked keys has done, or would do. */
+export function SeveralResult({ c, failure, made }: ResultProps) {
+  if (made !== undefined) {
+    return (
+      <Notice kind={made.keys.unchanged.length === 0 ? "good" : "warn"}>
+        <Lines text={made.keys.says} />
+        {made.entry && <EntryUndo entry={made.entry} isTogether />}
+      </Notice>
+    );
+  }
+  const preview = failure?.action === "several" ? failure.preview : undefined;
+  if (preview === undefined) return null;
+  const { change, plan, ids = "" } = preview.sent;
+  const keys = counted(ids.split(" ").length, "key");
+  const isRevocation = change === "revoke";
+  const here = addressOf(c.req.path, c.req.query());
   return (
-    <Notice kind={unchanged.length === 0 ? "good" : "warn"}>
-      <Lines text={says} />
-      {made.entry && <EntryUndo entry={made.entry} isTogether />}
-    </Notice>
+    <PreviewPanel
+      {...{ preview, action: here, back: here, isDangerous: isRevocation }}
+      button={plan ? `Change ${keys} to ${planIn(preview.sent)}` : `${changeOf(change)?.button} ${keys}`}
+    >
+      {isRevocation && (
+        <Check
+          name="sure"
+          label="Revoke them for good: this cannot be undone"
+          attributes={{ required: true }}
+        />
+      )}
+    </PreviewPanel>
   );
 }

@@ -10,12 +10,13 @@ import type { AppEnv } from "../../../context.ts";
 import { MAX_ORDERS_PER_SHIPMENT, ORDER_STATUSES, UNSHIPPED } from "../../../db/values.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted } from "../../../text/format.ts";
-import { EntryUndo } from "../../kit/done.tsx";
 import { answerForm, type Failure, FailureNotice } from "../../kit/failure.tsx";
-import { addressOf, ask, queryOf, receiveForm } from "../../kit/forms.ts";
+import { addressOf, ask, queryOf } from "../../kit/forms.ts";
 import { answerList, CsvLink, Filters, NoRows, Pages, Presets, Tick, TickForm } from "../../kit/list.tsx";
+import { EntryUndo } from "../../kit/object.tsx";
 import { type ConsoleContext, page } from "../../kit/page.tsx";
-import { Badge, LinkButton, Notice, Submit, Table, Time } from "../../kit/ui.tsx";
+import { type Preview, PreviewPanel } from "../../kit/preview.tsx";
+import { Badge, Notice, Table, Time } from "../../kit/ui.tsx";
 import { LISTED_COLUMNS } from "./order-view.tsx";
 
 const PATH = "/console/orders";
@@ -51,11 +52,9 @@ export const orderListPages = new Hono<AppEnv>()
       c,
       "ship",
       (context, failure) => showOrders(context, { failure }),
-      async () => {
-        const form = await receiveForm(c);
-        if (form.get("all") !== null) return askToShip(c, await findMatching(c));
-        const ids = form.getAll("ids").map(String);
-        if (ids.length > MAX_UNASKED && form.get("sure") === null) return askToShip(c, ids);
+      async ({ all, apply }, ids) => {
+        if (all !== undefined) return previewOfShipment(await findMatching(c));
+        if (ids.length > MAX_UNASKED && apply === undefined) return previewOfShipment(ids);
         if (ids.length === 0) throw invalidRequest("Tick the orders to ship.");
         const body = checked(c.env, orderShipment, { ids });
         return showOrders(c, { shipment: await orderCalls.ship.run(inputOf(c, { body })) });
@@ -115,28 +114,14 @@ async function findMatching(c: ConsoleContext): Promise<string[]> {
   return ids.slice(0, MAX_ORDERS_PER_SHIPMENT);
 }
 
-/** The form is sent to the address of the list, as the form before it. */
-function askToShip(c: ConsoleContext, ids: readonly string[]) {
-  const orders = counted(ids.length, "order");
-  return page(
-    c,
-    { title: `Ship ${orders}?` },
-    <form method="post" class="panel">
-      <p>
-        Shipped orders cannot be cancelled. An order that has left the store meanwhile stays as it is.
-        {ids.length === MAX_ORDERS_PER_SHIPMENT &&
-          " More are not shipped at once: ship the others afterwards."}
-      </p>
-      <input type="hidden" name="sure" value="true" />
-      {ids.map((id) => (
-        <input type="hidden" name="ids" value={id} />
-      ))}
-      <div class="row">
-        <Submit tone="primary">Ship {orders}</Submit>
-        <LinkButton href={addressOf(c.req.path, c.req.query())}>Cancel</LinkButton>
-      </div>
-    </form>,
-  );
+function previewOfShipment(ids: readonly string[]): Preview {
+  const effects = [
+    "Shipped orders cannot be cancelled. An order that has left the store meanwhile stays as it is.",
+    ...(ids.length === MAX_ORDERS_PER_SHIPMENT
+      ? ["More are not shipped at once: ship the others afterwards."]
+      : []),
+  ];
+  return { effects, sent: { ids: ids.join(" ") }, body: {} };
 }
 
 type Outcome = { readonly failure?: Failure; readonly shipment?: Shipment };
@@ -146,6 +131,8 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
   const { orders, next } = await orderCalls.list.run(inputOf(c, { query }));
   const { requestId: batch } = c.var.author;
   const [entry] = shipment ? (await ask(c, auditCalls.list, { batch, limit: "1" })).audit : [];
+  const preview = failure?.preview;
+  const here = addressOf(c.req.path, c.req.query());
   const mayShip = !c.var.mayOnlyRead && orders.some(({ status }) => UNSHIPPED.includes(status));
   const table = (
     <Table
@@ -184,6 +171,10 @@ async function showOrders(c: ConsoleContext, { failure, shipment }: Outcome = {}
     <>
       <FailureNotice failure={failure} />
       {shipment && <Shipped shipment={shipment} entry={entry} />}
+      <PreviewPanel
+        {...{ preview, action: here, back: here }}
+        button={`Ship ${counted(preview?.sent.ids?.split(" ").length ?? 0, "order")}`}
+      />
       <Tabs c={c} />
       <Filters {...{ c, ...FILTERS }} texts={c.req.query()} />
       {mayShip ? (

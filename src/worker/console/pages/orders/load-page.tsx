@@ -19,9 +19,9 @@ import { requireWriter } from "../../../admin/sign-in/require-admin.ts";
 import type { AppEnv } from "../../../context.ts";
 import { invalidRequest } from "../../../platform/errors.ts";
 import { counted, formatNumber } from "../../../text/format.ts";
-import { EntryUndo } from "../../kit/done.tsx";
 import { Fields } from "../../kit/fields.tsx";
 import { ask, receiveForm } from "../../kit/forms.ts";
+import { EntryUndo } from "../../kit/object.tsx";
 import { page } from "../../kit/page.tsx";
 import { Notice, Submit } from "../../kit/ui.tsx";
 
