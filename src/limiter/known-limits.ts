@@ -224,7 +224,8 @@ function reportsOf(headers: Answer["headers"], sentAtMs: number, readAtMs: numbe
     const limit = leadingNumber(headers.get(`${prefix}Limit`));
     const remaining = leadingNumber(headers.get(`${prefix}Remaining`));
     const toGo = secondsToGo(headers.get(`${prefix}Reset`), clockOf(headers, readAtMs));
-    if (limit === undefined || remaining === undefined || toGo === undefined) return [];
+    // Store Orders shows a limit of 0 where nothing was decided, as on a 401.
+    if (!limit || remaining === undefined || toGo === undefined) return [];
     const name = `X-RateLimit-Limit: ${limit}`;
     return [{ name, limit, remaining, unit: REQUESTS, lengthMs: undefined, ...bounds(toGo) }];
   });
@@ -252,9 +253,11 @@ function leadingNumber(text: string | null): number | undefined {
 
 /** A reset is a number of seconds to go, a time in seconds or milliseconds of 1970, or a date. */
 function secondsToGo(text: string | null, nowMs: number): number | undefined {
-  const number = leadingNumber(text);
-  if (number !== undefined && number < 1e9) return number;
-  const atMs = number === undefined ? dateOf(text) : number < 1e11 ? number * 1000 : number;
+  const [digits] = /^\d+(?:\.\d+)?(?=$|,)/.exec(text ?? "") ?? [];
+  const number = Number(digits);
+  if (number < 1e9) return number;
+  const timeMs = number < 1e11 ? number * 1000 : number;
+  const atMs = digits === undefined ? dateOf(text) : timeMs;
   return atMs === undefined ? undefined : Math.max(0, atMs - nowMs) / 1000;
 }
 
@@ -264,6 +267,7 @@ function clockOf(headers: Answer["headers"], readAtMs: number): number {
 }
 
 function dateOf(text: string | null): number | undefined {
-  const atMs = /^[A-Z][a-z]{2}, .+ GMT$/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
+  // One that names its zone, of HTTP or of JavaScript.
+  const atMs = /^[A-Z].* GMT|T.*(?:Z|[+-]\d\d:\d\d)$/.test(text ?? "") ? Date.parse(text ?? "") : Number.NaN;
   return Number.isNaN(atMs) ? undefined : atMs;
 }

@@ -31,6 +31,7 @@ function start(answers: readonly Answer[], options: LimitedFetchOptions = {}) {
 }
 
 const used = { RateLimit: '"minute";r=0;t=30', "RateLimit-Policy": '"minute";q=60;w=60' };
+const ofTriple = { "X-RateLimit-Limit": "10", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30" };
 const refused = { status: 429, headers: { "Retry-After": "5" } };
 
 describe("the next request after an answer", () => {
@@ -61,19 +62,6 @@ describe("the next request after an answer", () => {
         "X-RateLimit-Limit": "60",
         "X-RateLimit-Remaining": "0",
         "X-RateLimit-Reset": "1377013266",
-      },
-    ],
-    // Sent by api.github.com on 2022-06-13: github.com/KnpLabs/php-github-api/pull/1072.
-    [
-      "of GitHub's search",
-      0,
-      {
-        Date: "Mon, 13 Jun 2022 11:48:53 GMT",
-        "X-RateLimit-Limit": "30",
-        "X-RateLimit-Remaining": "14",
-        "X-RateLimit-Reset": "1655120964",
-        "X-RateLimit-Used": "16",
-        "X-RateLimit-Resource": "search",
       },
     ],
     // Measured at api.cloudflare.com on 2026-08-16 by github.com/Werewolf-p/InfraWeaver-platform.
@@ -131,15 +119,19 @@ describe("the next request after an answer", () => {
         "X-RateLimit-Reset": String(NOW + 4_000),
       },
     ],
-    [
-      "with a date, and no Date",
+    ...Object.entries({
+      "an HTTP date": new Date(NOW + 4_000).toUTCString(),
+      "a date of JavaScript": String(new Date(NOW + 4_000)),
+      "a date of ISO 8601": new Date(NOW + 4_000).toISOString(),
+      "a time with a fraction": `${NOW / 1000 + 4}.000`,
+      "seconds with a fraction": "3.99",
+    }).map(([what, reset]): [string, number, Record<string, string>] => [
+      `with ${what}, and no Date`,
       3_990,
-      {
-        "X-RateLimit-Limit": "10",
-        "X-RateLimit-Remaining": "0",
-        "X-RateLimit-Reset": new Date(NOW + 4_000).toUTCString(),
-      },
-    ],
+      { "X-RateLimit-Limit": "10", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": reset },
+    ]),
+    ["with a duration, which cannot be read", 0, { ...ofTriple, "X-RateLimit-Reset": "6m0s" }],
+    ["without a decision, as our 401", 0, { ...ofTriple, "X-RateLimit-Limit": "0" }],
     [
       "with a name that is a token, and no t",
       60_000,
