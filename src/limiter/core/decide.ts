@@ -171,8 +171,10 @@ export function decide(
   const penalty = pardon(before.penalty, policy.pardonedBan);
   const counters = penalty === before.penalty ? before : { ...before, penalty };
   const window = exhaustedWindow(quota, costs);
+  const isNever = () => quota.some((each) => costIn(costs, each) > each.limit);
+  const waitUntil = (atMs: number) => (isNever() ? null : atMs - nowMs);
   const bannedBy = (ban: Banned["ban"]): Banned => {
-    const retryAfterMs = window?.limit === 0 ? null : Math.max(ban.endsAtMs, window?.endsAtMs ?? 0) - nowMs;
+    const retryAfterMs = waitUntil(Math.max(ban.endsAtMs, window?.endsAtMs ?? 0));
     return { kind: "banned", ban, cost, retryAfterMs, ...decided };
   };
   const ban = banOf(policy, counters, nowMs);
@@ -204,7 +206,7 @@ export function decide(
   const begun = banOf(policy, refused, nowMs);
   const strikes =
     bans === undefined ? null : { count: countStrikes(after, nowMs), toBan: strikesToBan(bans) };
-  const retryAfterMs = window.limit === 0 ? null : window.endsAtMs - nowMs;
+  const retryAfterMs = waitUntil(window.endsAtMs);
   return {
     verdict: begun ? bannedBy(begun) : { kind: "limited", window, strikes, retryAfterMs, ...decided },
     counters: refused,

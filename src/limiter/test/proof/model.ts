@@ -107,7 +107,8 @@ export function ask(
       a && (a.endsAtMs > b.endsAtMs || (a.endsAtMs === b.endsAtMs && a.startMs <= b.startMs)) ? a : b,
     undefined,
   );
-  const waitUntil = (atMs: number) => (never.length > 0 ? null : atMs - now);
+  const waitUntil = (atMs: number) =>
+    full.some((each) => costOf(call, each) > each.limit) ? null : atMs - now;
   const bannedBy = (ban: Ban): Said => {
     const waitMs = waitUntil(Math.max(ban.endsAtMs, last?.endsAtMs ?? 0));
     return { kind: "banned", quota, ban, window: last, waitMs };

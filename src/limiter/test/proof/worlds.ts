@@ -134,7 +134,7 @@ const UNITS: Scope = {
 const BANS: Scope = {
   name: "bans",
   scope:
-    "a window of 8 s; a ban after two strikes or one, of 5 or 20 s; pardons; blocks of the code and of the policy; a clock that is set back; crashes; failed writes",
+    "a window of 8 s; costs 1 and 2, of which 2 is too much; a ban after two strikes or one, of 5 or 20 s; pardons; blocks of the code and of the policy; a clock that is set back; crashes; failed writes",
   startMs: START,
   policy: { limits: [limit("a", 1, 8)], bans: { strikes: 2, firstSeconds: 5 } },
   depth: [5, 9],
@@ -142,6 +142,7 @@ const BANS: Scope = {
   farMs: 2 * DAY_MS,
   events: {
     "a request": ask(1),
+    "one of cost 2": ask(2),
     "2 seconds": pass(2_000),
     "1.5 seconds": pass(1_500),
     // The last second of a window is no strike.
