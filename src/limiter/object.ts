@@ -246,7 +246,9 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
     const decided = this.#decideAll(nowMs, calls, policyOf, shared);
     this.#save(decided.at(-1)?.state ?? this.#store.state, decided, nowMs);
     this.#reportIfDue(nowMs);
-    return decided.map(({ verdict, call }, i) => this.#withTurn(withQuota(verdict, shared[i]), call, nowMs));
+    return decided.map(({ verdict, call }, i) =>
+      this.#withTurn(withQuota(verdict, call, shared[i]), call, nowMs),
+    );
   }
 
   #decideAll(

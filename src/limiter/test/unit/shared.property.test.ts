@@ -30,7 +30,8 @@ async function history(seed: number, hasFaults: boolean) {
   class SharedLimiter extends RateLimiter {
     override async loadPolicy() {
       await sleep(random(9));
-      return limits.shared === null ? null : { limits: [{ ...perMinute(limits.shared), name: "ours" }] };
+      const ours = { name: "ours", requests: limits.shared ?? 0, seconds: 300 };
+      return limits.shared === null ? null : { limits: [ours] };
     }
   }
   const shared = new Platform(SharedLimiter, () => 1 + random(8));
@@ -70,11 +71,13 @@ async function history(seed: number, hasFaults: boolean) {
         const sharedMinute = startOf(verdict, "ours");
         if (verdict.kind === "admitted" && minute !== undefined)
           admissions.push({ key: i, minute, sharedMinute });
-        if (verdict.kind === "limited" && verdict.window.name === "ours" && verdict.strikes !== null)
-          strikes.push(verdict.strikes.count);
         if (verdict.kind !== "limited") continue;
-        const refusing = verdict.quota.find(({ name }) => name === verdict.window.name);
-        if (refusing?.remaining !== 0) wrong.push(`refused with ${refusing?.remaining} left`);
+        const full = verdict.quota.filter(({ remaining }) => remaining === 0);
+        if (verdict.strikes !== null && full.every(({ name }) => name === "ours"))
+          strikes.push(verdict.strikes.count);
+        const waitMs = Math.max(...full.map(({ endsAtMs }) => endsAtMs)) - verdict.nowMs;
+        if (verdict.retryAfterMs !== waitMs || verdict.window.remaining !== 0)
+          wrong.push(`refused by ${verdict.window.name} for ${verdict.retryAfterMs}, not ${waitMs}`);
       }
     }
   };
