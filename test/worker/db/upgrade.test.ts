@@ -87,16 +87,45 @@ describe("the migrations", () => {
 
   it("leave in the search text of a key its name and its note", ({ expect }) => {
     for (const { name = "", note, search, id } of rowsOf(after, "api_keys")) {
-      const isPlain = id?.includes("sqlSql"); // plain SQL folds A to Z only
       const texts = [name, ...(note === undefined || note === "NULL" ? [] : [note])].map((text) =>
         text.slice(1, -1),
       );
-      for (const text of texts) expect(search).toContain(isPlain ? lower(text) : foldForSearch(text));
+      for (const text of texts) expect(search).toContain(isPlain(id) ? lower(text) : foldForSearch(text));
       expect(search?.length).toBeLessThanOrEqual(texts.join("\n").length + 3);
+    }
+  });
+
+  it("call a customer as its newest key does, also folded, and search has all its texts", ({ expect }) => {
+    const newest = new Map(rowsOf(before, "api_keys").map((key) => [key.owner_key, key]));
+    for (const customer of rowsOf(after, "customers")) {
+      const { id, owner_name, owner_email } = newest.get(customer.name_key) ?? {};
+      const name = (owner_name === "NULL" ? owner_email : owner_name) ?? customer.name ?? "";
+      expect(customer.name).toBe(name);
+      if (id !== undefined && !isPlain(id))
+        expect(customer.search).toContain(foldForSearch(name.slice(1, -1)));
+      for (const text of [name, customer.email ?? "", customer.note ?? ""])
+        if (text !== "NULL") expect(customer.search).toContain(lower(text.slice(1, -1)));
+    }
+  });
+
+  it("give each day and ban to the customer whose key it was, and a day to the plan", ({ expect }) => {
+    const names = new Map(rowsOf(after, "customers").map(({ id = "", name_key }) => [id, name_key]));
+    for (const row of [...rowsOf(after, "usage"), ...rowsOf(after, "bans")]) {
+      const time = Number(row.day ?? row.started_at);
+      // They come in the order of their last days.
+      const past = rowsOf(before, "past_owners").find(
+        ({ key_id, until_day }) => key_id === row.key_id && Number(until_day) > time,
+      );
+      const whose = past ?? rowsOf(before, "api_keys").find(({ id }) => id === row.key_id);
+      const { owner_key = "''", plan = "''" } = whose ?? {};
+      const found = [names.get(row.customer_id ?? "") ?? "''", row.plan ?? plan];
+      expect(found, `${row.key_id} at ${time}`).toEqual([owner_key, plan]);
     }
   });
 });
 
+/** Whether plain SQL made the key: it folds A to Z only. */
+const isPlain = (key: string | undefined) => key?.includes("sqlSql");
 const lower = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase());
 
 function isLinkOfKeys({ owner_key }: Row): boolean {
