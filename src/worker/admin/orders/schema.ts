@@ -5,9 +5,14 @@ import { isInt64 } from "../../text/int64.ts";
 import { count, dateTime, described, next, says, version } from "../http/answer-schemas.ts";
 import { boolean, format, oneOf, paging, querySwitch, wholeNumber } from "../http/schemas.ts";
 import { shortText } from "../http/text-schemas.ts";
+import { undoOf } from "../refusal-sql.ts";
 import { INT64, loadedOrder, MAX_FILE_NAME_CHARS, MAX_ORDERS_PER_LOAD, shipDate } from "./loaded-order.ts";
 
-const MAX_BATCH_ID_CHARS = 64;
+/** Undoing a batch makes a batch whose id begins so. */
+const batchId = v.pipe(
+  shortText(64),
+  v.check((text) => !text.startsWith(undoOf("")), "must not begin with undo"),
+);
 
 const int64Digits = v.pipe(v.string(INT64), v.check(isInt64, INT64), v.metadata({ kind: "digits" }));
 const status = v.optional(oneOf(ORDER_STATUSES));
@@ -39,7 +44,7 @@ export const orderShipment = v.strictObject({
   ),
   shipment: v.optional(
     described(
-      shortText(MAX_BATCH_ID_CHARS),
+      batchId,
       "The same text for all calls of a shipment, such as a UUID. They are undone together.",
     ),
   ),
@@ -73,10 +78,7 @@ export const orderQuery = v.strictObject({
 export const loadQuery = v.strictObject({
   file: v.optional(shortText(MAX_FILE_NAME_CHARS)),
   load: v.optional(
-    described(
-      shortText(MAX_BATCH_ID_CHARS),
-      "The same text for all batches of a file, such as a UUID. They are undone together.",
-    ),
+    described(batchId, "The same text for all batches of a file, such as a UUID. They are undone together."),
   ),
   "dry-run": querySwitch("Count what would happen, and store nothing."),
   "restore-cancelled": querySwitch("Load orders again that clients have cancelled."),
