@@ -63,12 +63,11 @@ export async function fileOf<Query extends ObjectSchema, Given>(
  * `If-Match` would be made against the operator's will.
  */
 function refuseBeforeReading(c: Context<AppEnv>, call: Call): void {
-  if (onlyReads(call)) return;
-  requireWriter(c.var);
+  if (!onlyReads(call)) requireWriter(c.var);
   // Not parsed: with a `Host` that is not valid, the URL is not valid either.
   if (call.query === undefined && /\?./.test(c.req.url))
     throw invalidRequest("This call has no query parameters, and no dry run.");
-  if (!isConditional(call) && ifMatch(c) !== undefined)
+  if (!onlyReads(call) && !isConditional(call) && ifMatch(c) !== undefined)
     throw invalidRequest("If-Match: this call changes nothing that has a version of its own");
 }
 

@@ -92,8 +92,10 @@ describe("a day", () => {
       expect(body).toMatchObject({ from: "2037-05-05T13:00:00Z", to: "2037-05-05T15:00:00Z" });
       expect(body.events).toHaveLength(7);
     }
-    for (const at of ["garbage", "yesterday 25:00", "2037-02-30 10:00", "yesterday 14"])
-      expect((await operator("GET", `/keys/${id}/day?at=${encodeURIComponent(at)}`)).status).toBe(400);
+    for (const at of ["garbage", "yesterday 25:00", "2037-02-30 10:00", "yesterday 14", "tomorrow"]) {
+      const refused = await operator("GET", `/keys/${id}/day?at=${encodeURIComponent(at)}`);
+      expect(refused).toMatchObject({ status: 400, body: { problems: [{ member: "at" }] } });
+    }
   });
 
   it("of a customer has the days of all its keys, and changes of the customer", async ({ expect }) => {

@@ -46,7 +46,7 @@ it("has the month by day and by key beside the month before, also for the custom
   const january = (await operator("GET", `${path}?month=2037-01`)).body;
   // Usage begins within the month before.
   expect(january).toMatchObject({ total: { admitted: 200 }, keyCount: 1, before: null });
-  for (const wrong of ["2037-13", "2037", "february"])
+  for (const wrong of ["2037-13", "2037", "february", "2037-04"])
     expect((await operator("GET", `${path}?month=${wrong}`)).status).toBe(400);
 
   const { get } = await browserWith(env.ADMIN_TOKEN);

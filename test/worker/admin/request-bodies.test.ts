@@ -128,6 +128,7 @@ describe("a query", () => {
       ["DELETE", `/admin/keys/${id}/ban?dry-run`],
       ["POST", `/admin/keys/${id}/rotate?graceSeconds=600`],
       ["DELETE", `/admin/keys/${id}?dry-run`],
+      ["GET", "/admin/sessions?operator=ada"],
     ];
     for (const [method, path, body] of calls) {
       const init = { method, key: env.ADMIN_TOKEN, body: JSON.stringify(body) };

@@ -94,7 +94,11 @@ export const merged = v.strictObject({ into: customerView, effective, says });
 export const reportQuery = v.strictObject({
   month: v.optional(
     described(
-      v.pipe(v.string(), v.regex(/^\d{4}-(0[1-9]|1[0-2])$/, "must be a month, as in 2026-10")),
+      v.pipe(
+        v.string(),
+        v.regex(/^\d{4}-(0[1-9]|1[0-2])$/, "must be a month, as in 2026-10"),
+        v.check((month) => Date.parse(month) <= Date.now(), "must not lie in the future"),
+      ),
       "A month (UTC), as in `2026-10`. By default the last one.",
     ),
   ),

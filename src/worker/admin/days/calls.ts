@@ -10,7 +10,7 @@ import { listBans } from "../bans/sql.ts";
 import { call } from "../call.ts";
 import { requireCustomer } from "../customers/sql.ts";
 import { dateTime, described } from "../http/answer-schemas.ts";
-import { MAX_PAGE_SIZE, range } from "../http/schemas.ts";
+import { hasBegun, MAX_PAGE_SIZE, range } from "../http/schemas.ts";
 import { requireKey } from "../keys/sql.ts";
 import { STRIKES_REASON, saysOf } from "../says.ts";
 import {
@@ -26,7 +26,7 @@ import { listCancels, listKeyNames, listSecretUses } from "./sql.ts";
 
 const dayQuery = v.strictObject({
   at: described(
-    range.from,
+    v.optional(v.pipe(range.from.wrapped, hasBegun)),
     "A day, or a time such as `yesterday 14:00`: then the hours around it. By default today.",
   ),
 });
@@ -53,17 +53,19 @@ export const dayAnswer = v.strictObject({
   unreachable,
 });
 
-const description =
-  "In the order of time: the minutes in which requests were refused and by which limit, bans, changes by operators, orders that the keys cancelled, and the last use of each secret on that day.";
+const common = {
+  description:
+    "In the order of time: the minutes in which requests were refused and by which limit, bans, changes by operators, orders that the keys cancelled, and the last use of each secret on that day.",
+  query: dayQuery,
+  answer: dayAnswer,
+};
 
 export const dayCalls = {
   key: call({
     id: "keys.day",
     route: "GET /keys/:id/day",
     summary: "Show a day of a key",
-    description,
-    query: dayQuery,
-    answer: dayAnswer,
+    ...common,
     run: async ({ env, id, query }) =>
       findDay(env, { key: (await requireKey(openDatabase(env.DB), id)).id }, query),
   }),
@@ -72,9 +74,7 @@ export const dayCalls = {
     id: "customers.day",
     route: "GET /customers/:id/day",
     summary: "Show a day of a customer's keys",
-    description,
-    query: dayQuery,
-    answer: dayAnswer,
+    ...common,
     run: async ({ env, id, query }) =>
       findDay(env, { customer: (await requireCustomer(openDatabase(env.DB), id)).id }, query),
   }),

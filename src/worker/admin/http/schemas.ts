@@ -41,6 +41,7 @@ export const range = {
   from: v.optional(v.pipe(pastTime, v.metadata({ kind: "date" }))),
   to: v.optional(v.pipe(pastTime, v.metadata({ kind: "date" }))),
 };
+export const hasBegun = v.check((seconds: number) => seconds <= nowSeconds(), "must not lie in the future");
 /** Like `pastTime`, but `7d` is in 7 days. */
 export const comingTime = time(1);
 
