@@ -108,7 +108,6 @@ function addForms(parent: Command, session: Connection, verb: string, forms: rea
   if (calls.some(isPaged)) {
     command.option("--limit <n>", "the maximum number of rows to show; default: 100", parseCount);
     command.option("--all", "show every row");
-    command.option("--after <next>", "go on after a list that ended with `More:`");
   }
   command.action(async () => {
     const form = chosen(command, forms);
@@ -124,7 +123,7 @@ function inOptions(thrown: unknown, form: Form): unknown {
   return renamed(thrown, (name) => (names.includes(name) ? flagOf(name) + unitOf(name) : name));
 }
 
-/** Leaves out the members that `--limit`, `--all`, `--after` and `--csv` set. */
+/** Leaves out the members that `--limit`, `--all` and `--csv` set. */
 function ownOf(call: DocumentedCall, members: readonly Member[]): readonly Member[] {
   const others = isPaged(call) ? PAGING : ["format"];
   return members.filter(({ name }) => !others.includes(name));
@@ -206,7 +205,7 @@ function chosen(command: Command, forms: readonly Form[]): Form {
 }
 
 function namesOf({ call, members }: Form): string[] {
-  return [...members.map(({ name }) => name), ...(isPaged(call) ? ["limit", "after"] : [])];
+  return [...members.map(({ name }) => name), ...(isPaged(call) ? ["limit"] : [])];
 }
 
 function usageOf({ words, names, several }: Form): string {

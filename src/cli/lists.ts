@@ -25,7 +25,6 @@ type List = {
 
 export type Paging = {
   readonly limit?: number;
-  readonly after?: string;
   readonly all?: true;
   readonly csv?: true;
 };
@@ -201,7 +200,7 @@ async function printCsv({ io, access }: Connection, source: Source, paging: Pagi
 }
 
 function sayMore({ stderr }: CliIo, next: string | null | undefined): void {
-  if (next) stderr.write(printable(`More: --all, or --after ${next}\n`));
+  if (next) stderr.write("More: --all, or another --limit\n");
 }
 
 /** The largest page of the service. */
@@ -210,10 +209,10 @@ const MAX_PAGE_ROWS = 500;
 /** Reads as many pages as the rows need. Returns where the page after them begins. */
 async function readPages(
   { isPaged, query }: Source,
-  { all, limit = all ? Number.POSITIVE_INFINITY : 100, after }: Paging,
+  { all, limit = all ? Number.POSITIVE_INFINITY : 100 }: Paging,
   read: (query: Query, maxRows: number) => Promise<{ next?: string | null | undefined; rows: number }>,
 ): Promise<string | null | undefined> {
-  let next: string | null | undefined = after;
+  let next: string | null | undefined;
   for (let missing = limit; missing > 0; ) {
     const maxRows = Math.min(missing, MAX_PAGE_ROWS);
     const page = await read(isPaged ? { ...query, limit: maxRows, after: next } : query, maxRows);

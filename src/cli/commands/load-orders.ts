@@ -1,6 +1,5 @@
 /** `orders load` loads a file of orders in batches, and shows progress on standard error. */
 import { randomUUID } from "node:crypto";
-import { rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import type { Command } from "commander";
 import { checkFile } from "../../worker/admin/orders/file/check.ts";
@@ -9,10 +8,8 @@ import {
   loadedFileName,
   loadInBatches,
   NOTHING_LOADED,
-  refusedFormat,
-  refusedText,
 } from "../../worker/admin/orders/file/load.ts";
-import { type RefusedLine, readOrders } from "../../worker/admin/orders/file/read.ts";
+import { readOrders } from "../../worker/admin/orders/file/read.ts";
 import type { LoadFigures } from "../../worker/admin/orders/schema.ts";
 import { send } from "../api.ts";
 import { parseCount } from "../arguments.ts";
@@ -30,15 +27,16 @@ type LoadOptions = {
 
 const MAX_TRIES = 4;
 const RETRY_MS = 1_000;
-const NO_LIMITS = { orders: Number.POSITIVE_INFINITY, refused: Number.POSITIVE_INFINITY, refusedChars: 0 };
-/** The terminal shows this many refused lines. */
-const REFUSED_SHOWN = 10;
+const NO_LIMITS = {
+  orders: Number.POSITIVE_INFINITY,
+  refused: Number.POSITIVE_INFINITY,
+  refusedChars: Number.POSITIVE_INFINITY,
+};
 const IS_ROUNDED = " Make the file again with ids as text. If the numbers are right: --allow-rounded.";
 
 export function addLoadCommand(program: Command, session: Connection): void {
   const orders = groupOf(program, "orders");
-  const loads =
-    "Insert and update orders from a file. FILE.rejected.csv or .ndjson gets the lines that are wrong.";
+  const loads = "Insert and update orders from a file. Standard error has the lines that are wrong.";
   addCommand(orders, "load", loads, "orders load orders.csv --dry-run", "orders load - < orders.ndjson")
     .argument("<file>", "a JSON array, one JSON object a line, or CSV; `-` reads standard input")
     .option("--dry-run", "only check and count: nothing is stored", false)
@@ -65,67 +63,24 @@ async function loadFile(session: Connection, file: string, options: LoadOptions)
     throw new CliError(
       `Nothing was loaded. ${checked.reason}${checked.kind === "rounded" ? IS_ROUNDED : ""}`,
     );
-  const rejected = rejectedFile(name ?? "stdin");
+  for (const { line, reason } of checked.refusedLines)
+    io.stderr.write(printable(`line ${line}: ${reason}\n`));
   let progress = NOTHING_LOADED;
-  const shown: RefusedLine[] = [];
   const sendBatch = (json: string) =>
     untilAnswered(() => send<LoadFigures>(session.access, "PUT /orders", { query, json }));
-  for await (progress of loadInBatches(readOrders(bytes()), sendBatch, options.batch)) {
-    const unwritten = rejected.add(progress.refusedLines);
-    if (unwritten !== "") io.stderr.write(printable(unwritten));
-    shown.push(...progress.refusedLines.slice(0, REFUSED_SHOWN - shown.length));
+  for await (progress of loadInBatches(readOrders(bytes()), sendBatch, options.batch))
     showProgress(io, progress);
-  }
-  const { refusedLines: _, ...figures } = progress;
   const { notes } = checked;
-  const text = session.json ? toJson({ ...figures, notes }) : [describe(figures), ...notes].join("\n");
+  const text = session.json ? toJson({ ...progress, notes }) : [describe(progress), ...notes].join("\n");
   session.io.stdout.write(`${text}\n`);
-  if (figures.read === 0) throw new CliError("The file has no orders.");
+  if (progress.read === 0) throw new CliError("The file has no orders.");
   if (options.dryRun) io.stderr.write("dry run: nothing was stored\n");
-  if (figures.refused === 0) return;
-  for (const { line, reason } of shown) io.stderr.write(printable(`line ${line}: ${reason}\n`));
-  throw new CliError(`Refused lines: ${figures.refused}${rejected.place()}`);
-}
-
-/**
- * The file of refused lines. That of the load before stays until a batch of this load has been stored. If the
- * file cannot be written, the lines go to the terminal.
- */
-function rejectedFile(name: string) {
-  const pathOf = (extension: string) => `${name}.rejected.${extension}`;
-  let [isBegun, isWritable, path] = [false, true, ""];
-  return {
-    /** Returns what cannot be written. */
-    add(lines: readonly RefusedLine[]): string {
-      if (!isBegun)
-        for (const each of ["csv", "ndjson"]) succeeds(() => rmSync(pathOf(each), { force: true }));
-      isBegun = true;
-      const [first] = lines;
-      if (first === undefined) return "";
-      const { extension, head } = refusedFormat(first);
-      const text = (path === "" ? head : "") + lines.map(refusedText).join("");
-      const flag = path === "" ? "w" : "a";
-      path = pathOf(extension);
-      isWritable &&= succeeds(() => writeFileSync(path, text, { flag }));
-      return isWritable ? "" : text;
-    },
-    /** Says where the lines are. */
-    place: () => (isWritable ? `, in ${path}.` : `. ${path} cannot be written.`),
-  };
-}
-
-function succeeds(write: () => void): boolean {
-  try {
-    write();
-    return true;
-  } catch {
-    return false;
-  }
+  if (progress.refused > 0) throw new CliError(`Refused lines: ${progress.refused}.`);
 }
 
 /** A terminal shows only the last progress line. */
-function showProgress({ isInteractive, stderr }: CliIo, { refusedLines: _, ...figures }: LoadProgress): void {
-  const text = Object.entries(figures).map(([figure, count]) => `${count} ${figure}`);
+function showProgress({ isInteractive, stderr }: CliIo, progress: LoadProgress): void {
+  const text = Object.entries(progress).map(([figure, count]) => `${count} ${figure}`);
   stderr.write(isInteractive ? `\r${text.join(", ")}` : `${text.join(", ")}\n`);
 }
 

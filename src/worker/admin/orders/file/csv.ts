@@ -1,15 +1,11 @@
-/** Reads the rows of CSV, and writes rows that were refused. Pure. */
+/** Reads the rows of CSV. Pure. */
 import { repeated } from "../../../text/text.ts";
 import { LEFT_OUT, ORDER_MEMBERS } from "../loaded-order.ts";
 import { type FileProblem, INVALID, type Line, NOT_TEXT } from "./text.ts";
 
-/** The header as the file has it. */
-export type Header = { readonly text: string; readonly delimiter: string };
 /** The cells of a row by the members that the header names, or why there are none. */
-export type CsvRow = Line & { readonly header: Header } & (
-    | { readonly members: Readonly<Record<string, string>> }
-    | { readonly reason: string }
-  );
+export type CsvRow = Line &
+  ({ readonly members: Readonly<Record<string, string>> } | { readonly reason: string });
 
 /** A quotation mark that nothing closes must not take the rest of the file into its row. */
 const MAX_LINES_PER_ROW = 20;
@@ -20,7 +16,7 @@ export async function* csvRowsOf(
 ): AsyncGenerator<CsvRow | FileProblem, void> {
   const source = lines[Symbol.asyncIterator]();
   let ahead: readonly Line[] = [];
-  let header: (Header & { readonly names: readonly string[] }) | undefined;
+  let header: { readonly delimiter: string; readonly names: readonly string[] } | undefined;
   for (;;) {
     const row: Line[] = [];
     let isOpen = false;
@@ -40,13 +36,13 @@ export async function* csvRowsOf(
     try {
       const cells = cellsOf(text, delimiter);
       if (cells.every((cell) => cell === "")) continue;
-      if (header) yield { line, text, header, members: membersIn(cells, header.names) };
-      header ??= { text, delimiter, names: namesIn(text, cells) };
+      if (header) yield { line, text, members: membersIn(cells, header.names) };
+      header ??= { delimiter, names: namesIn(text, cells) };
     } catch (thrown) {
       const reason = thrown instanceof Error ? thrown.message : String(thrown);
       if (header === undefined) return yield { problem: `line ${line}: ${reason}` };
       ahead = [...others, ...ahead];
-      yield { ...first, header, reason };
+      yield { ...first, reason };
     }
   }
 }

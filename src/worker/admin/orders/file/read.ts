@@ -5,13 +5,12 @@
 import { isRecord, type Problem as WrongMember } from "../../../text/check-schema.ts";
 import { repeated } from "../../../text/text.ts";
 import { type CheckOrder, type LoadedOrder, orderChecker } from "../loaded-order.ts";
-import { csvRowsOf, type Header } from "./csv.ts";
+import { csvRowsOf } from "./csv.ts";
 import { elementsOf, objectsOf, type Parsed, parseOnce } from "./json.ts";
 import { decodedText, type FileProblem, INVALID, type Line, linesOf, NOT_TEXT } from "./text.ts";
 import { type Form, readValues } from "./values.ts";
 
-/** `header` is that of CSV. */
-export type RefusedLine = Line & { readonly reason: string; readonly header?: Header };
+export type RefusedLine = Line & { readonly reason: string };
 export type ReadLine = { readonly forms: readonly Form[] } & (
   | { readonly line: number; readonly order: LoadedOrder }
   | RefusedLine
@@ -67,10 +66,8 @@ async function* readRows(chunks: AsyncIterable<string>): AsyncGenerator<ReadLine
   }
 }
 
-type From = Line & { readonly header?: Header };
-
-function readOrder({ line, text, header }: From, parsed: Parsed, check: CheckOrder): ReadLine {
-  const from = { line, text, ...(header && { header }) };
+function readOrder({ line, text }: Line, parsed: Parsed, check: CheckOrder): ReadLine {
+  const from = { line, text };
   if (text.includes(INVALID)) return { ...from, reason: NOT_TEXT, forms: [] };
   if ("reason" in parsed) return { ...from, reason: parsed.reason, forms: [] };
   const { value, forms } = readValues(parsed.value);
