@@ -37,7 +37,7 @@ type UsageHead = Omit<v.InferOutput<typeof usageAnswer>, "rows">;
 const USAGE: List = {
   rows: "rows",
   columns: [
-    ...["start", "keyName", "customer=customer.name", "plan", ...FIGURES, "keys=keyCount", "keyId"],
+    ...["start", "keyName", "customer=customer.name", "plan", ...FIGURES, "keyId"],
     ["refused in", refusedIn],
   ],
   heading: totalsOf,

@@ -40,13 +40,11 @@ export const RECEIVER_STATES = ["ok", "failing", "off"] as const;
 /** Cloudflare's location hints for Durable Objects. */
 export const LOCATIONS = ["wnam", "enam", "sam", "weur", "eeur", "apac", "oc", "afr", "me"] as const;
 
-/** How usage is divided into rows. */
+/** How usage is divided into rows, if not by key. */
 export const USAGE_PERIODS = ["hour", "day"] as const;
-export const USAGE_GROUPS = ["key", "plan"] as const;
 export const USAGE_SORTS = ["admitted", "refused", "percent", "near", "peak", "name"] as const;
 
 export type UsagePeriod = (typeof USAGE_PERIODS)[number];
-export type UsageGroup = (typeof USAGE_GROUPS)[number];
 export type UsageSort = (typeof USAGE_SORTS)[number];
 
 /** How customers are sorted. */

@@ -169,16 +169,8 @@ describe("sums of usage", () => {
             byKey.map(({ keyId, admitted, daysNear }) => [keyId, { admitted, keyCount: 1, daysNear }]),
           ),
         ).toEqual(grouped("key"));
-        const byPlan = (await get("/usage?by=plan&")).rows as {
-          plan: string;
-          admitted: number;
-          keyCount: number;
-        }[];
-        expect(Object.fromEntries(byPlan.map(({ plan, ...row }) => [plan, row]))).toMatchObject(
-          Object.fromEntries(
-            Object.entries(grouped("plan")).map(([plan, { daysNear: _, ...row }]) => [plan, row]),
-          ),
-        );
+        for (const [plan, { daysNear: _, ...total }] of Object.entries(grouped("plan")))
+          expect((await get(`/usage?plan=${plan}&`)).total).toMatchObject(total);
         type Listed = { id: string; usage: { admitted: number; keyCount: number; daysNear: number } };
         const customers = (await get("/customers?")).customers as Listed[];
         const { null: _, ...ofCustomers } = grouped("customer");

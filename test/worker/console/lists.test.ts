@@ -34,7 +34,6 @@ describe("the pages of lists", () => {
     const { get } = await browserWith(env.ADMIN_TOKEN);
     const paths = [
       "usage?by=key",
-      "usage?by=plan",
       "usage?by=hour",
       "customers?",
       "keys?limit=500",

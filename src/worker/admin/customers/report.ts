@@ -5,7 +5,7 @@ import { openDatabase } from "../../db/database.ts";
 import { DAY_SECONDS, dayName, nowSeconds, rfc3339 } from "../../text/time.ts";
 import { MAX_PAGE_SIZE } from "../http/schemas.ts";
 import { listUsageOf, listUsageOverTime, sumOf, toKeyUsageView, withReports } from "../usage/service.ts";
-import { GROUPS } from "../usage/sql.ts";
+import { ALL_KEYS } from "../usage/sql.ts";
 import type { reportAnswer, reportQuery } from "./schema.ts";
 import { requireCustomer } from "./sql.ts";
 
@@ -23,7 +23,7 @@ export async function findReport(
   // Limiters are asked once, so that keys and days are of one time.
   return withReports(env, both, "day", async (db, filter, about) => {
     const ofMonth = { ...filter, fromSeconds: from };
-    const { rows, total, next } = await listUsageOf(db, GROUPS.key, "key", ofMonth, MOST_FIRST);
+    const { rows, total, next } = await listUsageOf(db, ALL_KEYS, "key", ofMonth, MOST_FIRST);
     const days = await listUsageOverTime(db, filter, "day");
     const before = days.filter(({ start }) => !start.startsWith(month));
     const sameDay = new Map(before.map(({ start, admitted }) => [start.slice(-2), admitted]));

@@ -12,7 +12,7 @@ import { described } from "../http/answer-schemas.ts";
 import { oneOf } from "../http/schemas.ts";
 import { lastReports, type Reported } from "../usage/ask-limiters.ts";
 import { countedUntil } from "../usage/service.ts";
-import { type Figures, GROUPS, listGroups, listPlansOfDay } from "../usage/sql.ts";
+import { ALL_KEYS, type Figures, listGroups, listPlansOfDay } from "../usage/sql.ts";
 import { type Family, METRICS_MEDIA, type Media, metricsMedia, metricsText } from "./exposition.ts";
 import { countKeysByState, countLiveBansByCause, listNearestCustomers } from "./sql.ts";
 
@@ -115,7 +115,7 @@ function requestFamilies(
   };
   const ofTopKeys = async (): Promise<Family[]> => {
     const page = { sort: "percent", direction: "desc", limit: TOP_KEYS } as const;
-    const { rows } = await listGroups(db, GROUPS.key, today, page, 1);
+    const { rows } = await listGroups(db, ALL_KEYS, today, page, 1);
     const top = rows.slice(0, TOP_KEYS);
     return [
       {

@@ -1,4 +1,4 @@
-/** The calls about usage: of a range by hour, day, key or plan. By customer: `customers.list`. */
+/** The calls about usage: of a range by hour, day or key. By customer: `customers.list`. */
 import { call } from "../call.ts";
 import { columnsOf, fileOfRange } from "../http/csv.ts";
 import { nearAnswer, nearQuery, USAGE_ROWS, usageAnswer, usageQuery } from "./schema.ts";
@@ -10,7 +10,7 @@ export const usageCalls = {
     route: "GET /usage",
     summary: "Show the usage of a range",
     description:
-      "By hour, day, key or plan, and by customer in `GET /customers`: a day belongs to the customer and the plan that its key had at its first report. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports the first request of a day, whenever the day's figures have grown by a quarter, and once an hour. `sort=near` begins with those who come closest to their limit of the day.",
+      "By hour, day or key, and by customer in `GET /customers`: a day belongs to the customer and the plan that its key had at its first report. Without `from` the range begins at midnight, without `to` it ends now; it is rounded out to whole days, or by hour to whole hours. A limiter reports the first request of a day, whenever the day's figures have grown by a quarter, and once an hour. `sort=near` begins with those who come closest to their limit of the day.",
     query: usageQuery,
     answer: usageAnswer,
 

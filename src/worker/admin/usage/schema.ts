@@ -1,13 +1,6 @@
 /** Queries and answers of `/admin/usage` and `/admin/keys/{id}/usage`. */
 import * as v from "valibot";
-import {
-  NEAR_LIMIT_PERCENT,
-  PLAN_IDS,
-  USAGE_GROUPS,
-  USAGE_PERIODS,
-  USAGE_SORTS,
-  type UsageSort,
-} from "../../db/values.ts";
+import { NEAR_LIMIT_PERCENT, PLAN_IDS, USAGE_PERIODS, USAGE_SORTS, type UsageSort } from "../../db/values.ts";
 import {
   count,
   dateTime,
@@ -29,7 +22,7 @@ export function orderOf({ sort = "admitted", direction }: UsageOrder) {
 
 export const usageQuery = v.strictObject({
   ...range,
-  by: v.optional(described(oneOf([...USAGE_GROUPS, ...USAGE_PERIODS]), "What each row is about."), "key"),
+  by: v.optional(described(oneOf(["key", ...USAGE_PERIODS]), "What each row is about."), "key"),
   key: v.optional(described(keyId, "Only this key.")),
   customer: v.optional(described(soughtText, "Only use of this customer: an id, or a name in any case.")),
   plan: v.optional(described(oneOf(PLAN_IDS), "Only use under this plan.")),
@@ -110,14 +103,11 @@ export const usageOfKeys = v.strictObject({
   ...closeness,
   ...usageTotal,
 });
-const planUsage = v.strictObject({ plan: v.string(), keyCount: count, ...usageTotal });
-export type PlanUsageView = v.InferOutput<typeof planUsage>;
 
 export const USAGE_ROWS = {
   hour: timeUsage,
   day: timeUsage,
   key: keyUsage,
-  plan: planUsage,
 };
 
 export const asOf = described(
@@ -140,9 +130,9 @@ export const answered = {
 
 export const usageAnswer = v.strictObject({
   ...answered,
-  by: v.picklist([...USAGE_PERIODS, ...USAGE_GROUPS]),
-  rows: v.array(v.union([timeUsage, keyUsage, planUsage])),
-  total: v.strictObject({ keyCount: described(v.optional(count), "By key or plan."), ...usageTotal }),
+  by: v.picklist([...USAGE_PERIODS, "key"]),
+  rows: v.array(v.union([timeUsage, keyUsage])),
+  total: v.strictObject({ keyCount: described(v.optional(count), "By key."), ...usageTotal }),
   next,
   unreachable,
 });

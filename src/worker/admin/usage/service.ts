@@ -1,9 +1,9 @@
-/** Sums the usage that the limiters have reported by hour, day, key, plan or customer (ADR-22). */
+/** Sums the usage that the limiters have reported by hour, day, key or customer (ADR-22). */
 import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { withCustomerId } from "../../db/customers-sql.ts";
 import { type Database, openDatabase } from "../../db/database.ts";
-import type { UsageGroup, UsagePeriod, UsageSort } from "../../db/values.ts";
+import type { UsagePeriod, UsageSort } from "../../db/values.ts";
 import { hasLimiter } from "../../key/outdated-keys-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { readMinutes } from "../../key/usage-day.ts";
@@ -40,7 +40,7 @@ type UsageQuery = v.InferOutput<typeof usageQuery>;
 const MAX_ROWS_READ = 1_000_000;
 
 /** `/admin/customers` lists customers with their use. */
-type Group = UsageGroup | "customer";
+type Group = "key" | "customer";
 
 const SECONDS: Readonly<Record<UsagePeriod, number>> = { hour: HOUR_SECONDS, day: DAY_SECONDS };
 
@@ -67,11 +67,9 @@ export async function withReports<T>(
 
 export async function findUsage(env: Bindings, query: UsageQuery) {
   const { by, limit } = query;
-  if (by !== "hour" && by !== "day") {
-    const { rows, ...answer } = await findUsageOf(env, d1.GROUPS[by], by, { ...query, ...orderOf(query) });
-    if (by === "key") return { ...answer, by, rows: rows.map(toKeyUsageView) };
-    const ofPlans = rows.map((row) => ({ plan: row.id, keyCount: row.keyCount, ...figuresOf(row) }));
-    return { ...answer, by, rows: ofPlans };
+  if (by === "key") {
+    const { rows, ...answer } = await findUsageOf(env, d1.ALL_KEYS, by, { ...query, ...orderOf(query) });
+    return { ...answer, by, rows: rows.map(toKeyUsageView) };
   }
   refuseOrder(query);
   return withReports(env, query, by, async (db, filter, about) => {
@@ -175,7 +173,7 @@ export async function findNear(env: Bindings, limit: number): Promise<v.InferOut
     .map(([id]) => id);
   const list = async (filter: d1.UsageFilter & { readonly keys: readonly string[] }, sort: UsageSort) =>
     (
-      await d1.listGroups(db, d1.GROUPS.key, filter, { sort, direction: "desc", limit }, daysBegun(filter))
+      await d1.listGroups(db, d1.ALL_KEYS, filter, { sort, direction: "desc", limit }, daysBegun(filter))
     ).rows.map(toKeyUsageView);
   const [keys, often, daysOf] = await Promise.all([
     list({ ...day, keys: nearest.slice(0, limit) }, "percent"),

@@ -2,7 +2,7 @@
 import { and, type SQL, sql } from "drizzle-orm";
 import { CUSTOMER_JSON } from "../../db/customers-sql.ts";
 import type { Database } from "../../db/database.ts";
-import { NEAR_LIMIT_PERCENT, type UsageGroup, type UsagePeriod, type UsageSort } from "../../db/values.ts";
+import { NEAR_LIMIT_PERCENT, type UsagePeriod, type UsageSort } from "../../db/values.ts";
 import { limitsSqlAt, planAt, statusAt } from "../../key/key-state-sql.ts";
 import type { LimiterAddress } from "../../key/reach-limiter.ts";
 import { HOUR_SQL, SUMS_OF_HOURS } from "../../key/usage-day.ts";
@@ -173,7 +173,7 @@ type Page = {
 };
 
 /**
- * A key, or the keys of a customer or plan, with the position in the sorted table. The figures are sums. The
+ * A key, or the keys of a customer, with the position in the sorted table. The figures are sums. The
  * percentages are of each day's limit, those of the key that comes closest: by its days near the limit, then by its peak.
  */
 export type GroupRow = Figures &
@@ -199,11 +199,12 @@ const SUMS = sql`coalesce(sum(u.admitted), 0) as admitted, coalesce(sum(u.refuse
 /** `part` divides the days of a key. `rows` are the sums by key and part, `u`, with the keys, `k`. */
 export type UsageGroups = Readonly<Record<"part" | "rows" | "id" | "name", SQL>>;
 
-const KEYS_IN_USE = sql`by_key u cross join api_keys k on k.id = u.key_id`;
-
-export const GROUPS: Readonly<Record<UsageGroup, UsageGroups>> = {
-  key: { part: sql`null`, rows: KEYS_IN_USE, id: sql`k.id`, name: sql`k.name` },
-  plan: { part: sql`u.plan`, rows: KEYS_IN_USE, id: sql`u.part`, name: sql`u.part` },
+/** The keys that were in use. */
+export const ALL_KEYS: UsageGroups = {
+  part: sql`null`,
+  rows: sql`by_key u cross join api_keys k on k.id = u.key_id`,
+  id: sql`k.id`,
+  name: sql`k.name`,
 };
 
 /** The customers `c` that match, also those without any use. */

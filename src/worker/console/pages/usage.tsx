@@ -1,12 +1,12 @@
-/** `/console/usage` sums the requests of a range by key, plan, hour or day. By customer: `/console/customers`. */
+/** `/console/usage` sums the requests of a range by key, hour or day. By customer: `/console/customers`. */
 import { Hono } from "hono";
 import type * as v from "valibot";
 import { inputOf } from "../../admin/serve.ts";
 import { usageCalls } from "../../admin/usage/calls.ts";
-import { type KeyUsageView, orderOf, type PlanUsageView, usageQuery } from "../../admin/usage/schema.ts";
+import { type KeyUsageView, orderOf, usageQuery } from "../../admin/usage/schema.ts";
 import type { AppEnv } from "../../context.ts";
 import type { UsageSort } from "../../db/values.ts";
-import { counted, formatNumber, planName } from "../../text/format.ts";
+import { counted, planName } from "../../text/format.ts";
 import { DAY_SECONDS, dayName, nowSeconds } from "../../text/time.ts";
 import { AsOf, closenessColumns, figureColumns, Totals, UsageChart } from "../kit/chart.tsx";
 import { addressOf, type SortedBy, sortedBy } from "../kit/forms.ts";
@@ -33,7 +33,6 @@ async function showUsage(c: ConsoleContext, query: v.InferOutput<typeof usageQue
   // A chart has every bar.
   const limit = by === "hour" || by === "day" ? MAX_BARS : ROWS_PER_PAGE;
   const usage = await usageCalls.list.run(inputOf(c, { query: { ...query, by, limit } }));
-  const keyCount = usage.by === "key" || usage.by === "plan" ? usage.total.keyCount : undefined;
   const sortBy = sortedBy(c, orderOf(query));
   return page(
     c,
@@ -44,7 +43,7 @@ async function showUsage(c: ConsoleContext, query: v.InferOutput<typeof usageQue
         texts={{ ...c.req.query(), by, from: usage.from.slice(0, 10) }}
         presets={rangePresets(c, c.req.query(), usage)}
       />
-      <Totals of={usage.total}>{keyCount !== undefined && `, of ${counted(keyCount, "key")}`}</Totals>
+      <Totals of={usage.total}>{usage.by === "key" && `, of ${counted(usage.total.keyCount, "key")}`}</Totals>
       {usage.by === "key" ? (
         <Table
           caption="Usage by key"
@@ -52,8 +51,6 @@ async function showUsage(c: ConsoleContext, query: v.InferOutput<typeof usageQue
           rows={usage.rows}
           empty={NONE}
         />
-      ) : usage.by === "plan" ? (
-        <Table caption="Usage by plan" columns={planColumns(sortBy)} rows={usage.rows} empty={NONE} />
       ) : (
         <>
           <UsageChart title={`Requests by ${usage.by}`} rows={usage.rows} by={usage.by} asOf={usage.asOf} />
@@ -110,14 +107,6 @@ function keyColumns(by: SortedBy<UsageSort>, days: number): Column<KeyUsageView>
     },
     // Of one day all of these are the percentage of that day.
     ...(days > 1 ? closenessColumns(by) : []),
-    ...figureColumns(by),
-  ];
-}
-
-function planColumns(by: SortedBy<UsageSort>): Column<PlanUsageView>[] {
-  return [
-    { name: "Plan", sort: by("name"), cell: ({ plan }) => planName(plan) },
-    { name: "Keys", isNumber: true, cell: ({ keyCount }) => formatNumber(keyCount) },
     ...figureColumns(by),
   ];
 }
