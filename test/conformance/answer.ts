@@ -31,16 +31,16 @@ export function answerOf(sent: Sent, sentAtMs: number, readAtMs: number, seconds
     sentAtMs,
     readAtMs,
     isAdmitted: status >= 200 && status < 400,
-    retryAfter: retryAfterOf(headers.get("Retry-After"), readAtMs),
+    retryAfter: retryAfterOf(headers.get("Retry-After"), sentAtMs),
     shown: [tripleOf(headers), draftOf(headers, readAtMs, seconds)].filter((each) => each !== undefined),
   };
 }
 
-function retryAfterOf(text: string | null, readAtMs: number): number | undefined {
+function retryAfterOf(text: string | null, sentAtMs: number): number | undefined {
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text);
   const atMs = /^[A-Z][a-z]{2}, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(atMs) ? undefined : Math.ceil((atMs - readAtMs) / 1000);
+  return Number.isNaN(atMs) ? undefined : (atMs - sentAtMs) / 1000;
 }
 
 /** Three whole numbers; the last one is a time in seconds of 1970, as GitHub documents it. */

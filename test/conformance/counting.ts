@@ -22,7 +22,7 @@ async function inSecondWindow(session: Session, refusals: number) {
 function judgeCount(session: Session, answers: readonly Answer[], least = session.count): Outcome {
   session.checkWindow();
   const { length } = admittedOf(answers);
-  const back = answers[0] ? session.backSince(answers[0]) : 0;
+  const back = session.backBetween(answers[0]);
   if (length > session.count && length <= session.count + back) throw new TooSlow();
   const isKept = length >= least && length <= session.count;
   return judge(isKept, `${length} of ${session.count}, asked ${answers.length}`);
@@ -70,7 +70,7 @@ export const COUNTING: readonly Row[] = [
       const { length } = admittedOf(await session.use(key, session.count));
       session.checkWindow();
       const seen = `after ${session.count} HEADs: ${length} of ${session.count}`;
-      return judge(length <= session.backSince(first), seen);
+      return judge(length <= session.backBetween(first), seen);
     },
   },
   {
@@ -131,7 +131,7 @@ export const COUNTING: readonly Row[] = [
       await session.waitFor(refused);
       const { isAdmitted } = await session.ask(key);
       const seen = `Retry-After: ${waitOf(refused)}, then ${isAdmitted ? "admitted" : "refused"}`;
-      return judge(waitOf(refused) >= 1 && isAdmitted, seen);
+      return judge(Math.ceil(waitOf(refused)) >= 1 && isAdmitted, seen);
     },
   },
   {
@@ -165,7 +165,7 @@ export const COUNTING: readonly Row[] = [
       session.checkWindow();
       await session.untilAfter(used.at(-1), session.windowMs + 200);
       const again = async (key: Key) => admittedOf(await session.use(key, session.count)).length;
-      const [afterRefusals, without] = [await again(other), await again(patient)];
+      const [without, afterRefusals] = [await again(patient), await again(other)];
       if (without === 0) throw new TooSlow();
       return judge(afterRefusals + more >= without, `${afterRefusals} after refusals, ${without} without`);
     },
@@ -178,7 +178,10 @@ export const COUNTING: readonly Row[] = [
       await session.begin();
       const answers = await session.pace(session.key(), 1.05, 2);
       const { length } = admittedOf(answers);
-      return judge(length >= 0.9 * 2 * session.count, `${length} of ${answers.length} in two windows`);
+      return judge(
+        length >= Math.floor(0.9 * 2 * session.count),
+        `${length} of ${answers.length} in two windows`,
+      );
     },
   },
   {

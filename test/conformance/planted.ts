@@ -18,6 +18,8 @@ export const OTHER_FAULTS = {
   "the reset moves with each request": ["reset", "waits-agree"],
   "who goes on is admitted": ["limit", "at-once"],
   "the longer wait is a time": ["longer-wait"],
+  "a refusal shows a rest": ["remaining"],
+  "the draft's seconds are over": ["waits-agree"],
 };
 
 type Window = { start: number; count: number; refused: number; refusedInTheMiddle: number };
@@ -34,13 +36,15 @@ type Client = {
 
 export class PlantedLimiter implements World {
   readonly #fault: string | undefined;
+  readonly #count: number;
   readonly #clients = new Map<string, Client>();
   #nowMs = Date.UTC(2026, 0, 1);
   #isAway = false;
   #refusedKey = "";
 
-  constructor(fault?: string) {
+  constructor(fault?: string, count = COUNT) {
     this.#fault = fault;
+    this.#count = count;
   }
 
   static settings(profiles: Settings["profiles"]): Settings {
@@ -127,7 +131,7 @@ export class PlantedLimiter implements World {
   #clientOf(key: string): Client {
     const none = { start: 0, count: 0, refused: 0, refusedInTheMiddle: 0 };
     const client = this.#clients.get(key) ?? {
-      limit: COUNT,
+      limit: this.#count,
       used: { short: { ...none }, long: { ...none } },
       ...{ bannedUntil: 0, revokedAt: Number.POSITIVE_INFINITY, blockedUntil: 0, lastMs: 0, busy: 0 },
     };
@@ -191,13 +195,14 @@ export class PlantedLimiter implements World {
 
   #headersOf(client: Client, windows: readonly ("short" | "long")[], isAdmitted: boolean) {
     const limit = client.limit + (this.#is("limit-shown") ? 1 : 0);
-    const off = this.#is("remaining") ? 1 : 0;
-    const left = Math.max(0, client.limit - client.used.short.count) + (isAdmitted ? off : 0);
+    const off = this.#is(isAdmitted ? "remaining" : "a refusal shows a rest") ? 1 : 0;
+    const left = off + (isAdmitted ? Math.max(0, client.limit - client.used.short.count) : 0);
     const endMs = Math.max(this.#endOf(client, windows), isAdmitted ? 0 : client.bannedUntil);
     const wrongMs = this.#is("reset") && isAdmitted ? WINDOW_MS : 0;
     const isMoving = this.#is("the reset moves with each request");
     const resetMs = isMoving ? this.#nowMs + WINDOW_MS : endMs + wrongMs;
-    const wait = Math.ceil((resetMs - this.#nowMs) / 1000);
+    const isOver = this.#is("the draft's seconds are over");
+    const wait = Math.ceil(Math.abs(resetMs - this.#nowMs - (isOver ? WINDOW_MS : 0)) / 1000);
     const name = this.#is("draft") ? "short" : '"short"';
     return {
       "X-RateLimit-Limit": String(limit),

@@ -90,9 +90,10 @@ export class Session {
     if (this.#world.now() > this.#startedAtMs - AFTER_BORDER_MS + this.windowMs) throw new TooSlow();
   }
 
-  /** What a limit that comes back bit by bit has given back since this request was sent. */
-  backSince({ sentAtMs }: Answer): number {
-    return Math.floor(((this.#world.now() - sentAtMs) * this.count) / this.windowMs);
+  /** What a limit that comes back bit by bit has given back since the first was sent, until the last was read. */
+  backBetween(first?: Answer, last?: Answer): number {
+    const untilMs = last?.readAtMs ?? this.#world.now();
+    return Math.floor(((untilMs - (first?.sentAtMs ?? untilMs)) * this.count) / this.windowMs);
   }
 
   run(command: string | undefined, key?: Key, env: Readonly<Record<string, string>> = {}): Promise<string> {

@@ -30,8 +30,13 @@ class SlowLimiter extends PlantedLimiter {
   }
 }
 
-it("a limiter without a fault passes each row", async ({ expect }) => {
+it("a limiter without a fault passes each row, and with the smallest limit none is red", async ({
+  expect,
+}) => {
   expect(await idsOf("pass", () => new PlantedLimiter())).toEqual(ROWS.map(({ id }) => id));
+  const { longer: _, ...others } = settings;
+  const smallest = { ...others, limit: { ...settings.limit, count: 4 } };
+  expect(await idsOf("FAIL", () => new PlantedLimiter(undefined, 4), smallest)).toEqual([]);
 });
 
 describe("a planted fault turns exactly its row red", () => {
