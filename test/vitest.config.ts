@@ -68,7 +68,6 @@ export default defineConfig({
                 RATE_LIMITER: { className: "RateLimiter", useSQLite: true },
                 REPORTING: { className: "ReportingLimiter", useSQLite: true },
                 KEEPING: { className: "KeepingLimiter", useSQLite: true },
-                MEMORY: { className: "MemoryLimiter", useSQLite: true },
                 EARLIER: { className: "EarlierLimiter", useSQLite: true },
                 WRONG: { className: "WrongLimiter", useSQLite: true },
               },

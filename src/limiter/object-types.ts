@@ -25,8 +25,6 @@ export type RateLimiterOptions = {
   readonly keep?: boolean | undefined;
   /** The namespace of the limiters that policies name as `shared`. */
   readonly shared?: SharedNamespace | undefined;
-  /** "memory" stores and reports nothing: an eviction after ten idle seconds forgets counts and bans. */
-  readonly durability?: "durable" | "memory" | undefined;
 };
 
 /** The limits and bans of a call count only if the class has no `loadPolicy`. */

@@ -96,18 +96,16 @@ export class RateLimiter<Env = unknown> extends DurableObject<Env> {
 
   constructor(ctx: DurableObjectState, env: Env, options: RateLimiterOptions = {}) {
     super(ctx, env);
-    const { policyMaxAgeMs = DEFAULT_POLICY_MAX_AGE_MS, keep = false, durability = "durable" } = options;
-    const isDurable = durability === "durable";
+    const { policyMaxAgeMs = DEFAULT_POLICY_MAX_AGE_MS, keep = false } = options;
     this.#keeps = keep;
-    this.#isReporting = this.report !== undefined && isDurable;
+    this.#isReporting = this.report !== undefined;
     this.#thresholds = options.thresholds;
     this.#shared = options.shared;
     this.#rounds = new Rounds(
       (calls) => this.#admitShared(calls),
       (run) => ctx.waitUntil(run),
     );
-    const dueAtMs = (state: State, nowMs: number) => alarmDueAtMs(state, this.#key, keep, nowMs);
-    this.#store = new Store(ctx, { isDurable, alarmDueAtMs: dueAtMs });
+    this.#store = new Store(ctx, (state, nowMs) => alarmDueAtMs(state, this.#key, keep, nowMs));
     this.#policies = new PolicyCache({
       load: () => this.#loadPolicy(),
       withTimeout: (load) => withTimeout(load, LOAD_TIMEOUT_MS, "loadPolicy"),

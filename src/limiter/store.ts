@@ -11,15 +11,9 @@ const IDLE_FLUSH_MS = 1_000;
 /** An alarm that is this late was lost: the platform drops an alarm after several failures. */
 const ALARM_LOST_AFTER_MS = 600_000;
 
-export type StoreOptions = {
-  readonly isDurable: boolean;
-  /** Returns when the alarm is due, or null for never. */
-  readonly alarmDueAtMs: (state: State, nowMs: number) => number | null;
-};
-
 export class Store {
   readonly #ctx: DurableObjectState;
-  readonly #options: StoreOptions;
+  readonly #alarmDueAtMs: (state: State, nowMs: number) => number | null;
   #state: State;
   /** The row's content. The state differs while requests are reserved or a change waits for the flush. */
   #stored: State;
@@ -27,9 +21,10 @@ export class Store {
   #flush: ReturnType<typeof setTimeout> | null = null;
   #hasChangedSinceTimer = false;
 
-  constructor(ctx: DurableObjectState, options: StoreOptions) {
+  /** `alarmDueAtMs` returns null for never. */
+  constructor(ctx: DurableObjectState, alarmDueAtMs: (state: State, nowMs: number) => number | null) {
     this.#ctx = ctx;
-    this.#options = options;
+    this.#alarmDueAtMs = alarmDueAtMs;
     const row = ctx.storage.kv.get<Row>(ROW);
     this.#state = row === undefined ? NEW_STATE : stateOf(row);
     this.#stored = this.#state;
@@ -48,7 +43,7 @@ export class Store {
   /** Takes a state that the next save or flush stores. */
   adopt(state: State): void {
     this.#state = state;
-    if (this.#options.isDurable) this.#flushLater();
+    this.#flushLater();
   }
 
   /** Stores a state now, unless a flush is set: the flush costs no further row, and the block goes on. */
@@ -62,10 +57,6 @@ export class Store {
    * stored is not adopted: the caller gets an error, and the request must not be counted.
    */
   save(state: State, nowMs: number, ahead: Partial<State> = {}): void {
-    if (!this.#options.isDurable) {
-      this.#state = state;
-      return;
-    }
     const dueAtMs = this.#newAlarmAtMs(state, nowMs);
     const saved = dueAtMs === null ? state : { ...state, alarmAtMs: dueAtMs };
     this.#put({ ...saved, ...ahead });
@@ -101,7 +92,7 @@ export class Store {
 
   /** Returns null if the alarm that is set comes in time. */
   #newAlarmAtMs(state: State, nowMs: number): number | null {
-    const dueAtMs = this.#options.alarmDueAtMs(state, nowMs);
+    const dueAtMs = this.#alarmDueAtMs(state, nowMs);
     const { alarmAtMs } = state;
     if (dueAtMs === null || alarmAtMs === null) return dueAtMs;
     return alarmAtMs <= dueAtMs && nowMs - alarmAtMs < ALARM_LOST_AFTER_MS ? null : dueAtMs;

@@ -3,7 +3,6 @@ declare namespace Cloudflare {
     RATE_LIMITER: DurableObjectNamespace<import("./worker.ts").RateLimiter>;
     REPORTING: DurableObjectNamespace<import("./worker.ts").ReportingLimiter>;
     KEEPING: DurableObjectNamespace<import("./worker.ts").KeepingLimiter>;
-    MEMORY: DurableObjectNamespace<import("./worker.ts").MemoryLimiter>;
     EARLIER: DurableObjectNamespace<import("./worker.ts").EarlierLimiter>;
     WRONG: DurableObjectNamespace<import("./worker.ts").WrongLimiter>;
   }

@@ -150,14 +150,6 @@ describe("an object that is lost", () => {
     await evictDurableObject(stub);
     expect(await used(stub, BUSINESS)).toEqual([after + 10, after + 10]);
   });
-
-  it("with durability memory forgets all, and writes no row", async ({ expect }) => {
-    const stub: Stub = env.MEMORY.getByName(freshName());
-    expect(await admitAtOnce(stub, 70)).toEqual({ admitted: 60, limited: 10 });
-    expect([await rows(stub), await alarmAt(stub)]).toEqual([0, null]);
-    await evictDurableObject(stub);
-    expect(await used(stub)).toEqual([0, 0]);
-  });
 });
 
 describe("rows written", () => {

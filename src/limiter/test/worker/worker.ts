@@ -58,12 +58,6 @@ export class WrongLimiter extends RateLimiter<Cloudflare.Env> {
   }
 }
 
-export class MemoryLimiter extends RateLimiter<Cloudflare.Env> {
-  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
-    super(ctx, env, { durability: "memory" });
-  }
-}
-
 /** Of the version before `admitAll`. */
 export class EarlierLimiter extends DurableObject<Cloudflare.Env> {
   readonly #limiter = new RateLimiter(this.ctx, this.env);
