@@ -8,6 +8,9 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(1);
 });
 
+// The exit code tells what happened, also if nobody reads the message.
+process.stderr.on("error", () => undefined);
+
 process.exitCode = await runCli(process.argv.slice(2), {
   env: process.env,
   stdin: process.stdin,

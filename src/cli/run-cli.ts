@@ -33,7 +33,8 @@ export async function runCli(argv: readonly string[], io: CliIo): Promise<number
     const thrown = isExpected ? caught : new CliError(`${NOT_UNDERSTOOD} (${caught})`);
     if (thrown.exitCode === 0) return 0;
     const isUsage = thrown instanceof CommanderError;
-    const message = thrown.message.replace(/^error: /, "");
+    const isHelp = thrown.code === "commander.help";
+    const message = isHelp ? "Give a command: see --help." : thrown.message.replace(/^error: /, "");
     const code = isUsage ? "usage" : thrown.code;
     if (isJson) writeErr(`${JSON.stringify({ error: { code, message } })}\n`);
     // commander has written the message of wrong usage itself.

@@ -1,4 +1,6 @@
 /** Commands: the requests that they send, and what they print of the answers. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, it, vi } from "vitest";
@@ -527,11 +529,18 @@ describe("wrong usage", () => {
     ["usage Paws --limit 5", "usage <key> has no --limit."],
     ["order list", "unknown command 'order' (Did you mean orders?)"],
     ["keys show Paws --csv", "unknown option '--csv'"],
+    ["keys --json", "Give a command: see --help."],
   ] as const)("%s is exit code 2: %s", async ([line, message], { expect }) => {
     const { code, out, err } = await runLine(line);
     expect([code, out]).toEqual([2, ""]);
     expect(err.replaceAll("\n", " ")).toContain(message);
     expect(sent).toEqual([]);
+  });
+
+  it("is exit code 2 also if nobody reads the message", async ({ expect }) => {
+    const command = spawn(process.execPath, [join(PROJECT, "src/cli/main.ts"), "order"]);
+    command.stderr.destroy();
+    expect(await once(command, "close")).toEqual([2, null]);
   });
 
   it("repeats no key and no token, and sends none", async ({ expect }) => {
