@@ -22,7 +22,7 @@ import { AsOf, Sparkline, UsageChart } from "../../kit/chart.tsx";
 
 import { addressOf, ask, doneAddress, isDone, knownCustomers, queryOf } from "../../kit/forms.ts";
 import { History, objectPage, openIn } from "../../kit/object.tsx";
-import { type ConsoleContext, page } from "../../kit/page.tsx";
+import { page } from "../../kit/page.tsx";
 import { chosenDay, hoursOfDays, Refusals } from "../../kit/refusals.tsx";
 import { MonthReport, monthName } from "../../kit/report.tsx";
 
@@ -50,9 +50,6 @@ const DAYS = 30;
 const KEYS_SHOWN = 500;
 const BANS_SHOWN = 20;
 const ENTRIES_SHOWN = 10;
-
-const DAYS_OF_REFUSALS = 7;
-const REFUSED_KEYS_SHOWN = 3;
 
 export const customerPages = new Hono<AppEnv>()
   .post("/:id", (c: ActionContext) => changeTicked(c, showCustomer))
@@ -168,7 +165,6 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
           {advice.says} {!c.var.mayOnlyRead && advice.helps}
         </Notice>
       )}
-      <WhyRefused refused={await refusedOf(c, keys)} />
       <section>
         <h2>Keys</h2>
         {mayChangeKeys ? <KeysForm>{table}</KeysForm> : table}
@@ -188,38 +184,6 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
       </Bans>
       <History entries={audit} mayUndo={mayChange} />
     </>,
-  );
-}
-
-function refusalsOf({ days = [] }: ListedKey): number {
-  return days
-    .slice(-DAYS_OF_REFUSALS)
-    .reduce((sum, { refused, refusedWhileBanned }) => sum + refused + refusedWhileBanned, 0);
-}
-
-/** The keys with the most refusals, and why. */
-async function refusedOf(c: ConsoleContext, keys: readonly ListedKey[]) {
-  const refused = keys
-    .filter((key) => refusalsOf(key) > 0)
-    .toSorted((a, b) => refusalsOf(b) - refusalsOf(a))
-    .slice(0, REFUSED_KEYS_SHOWN);
-  return Promise.all(refused.map(({ id }) => keyCalls.show.run(inputOf(c, { id }))));
-}
-
-/** Says of the whole customer what the page of a key says of the key. */
-function WhyRefused({ refused }: { readonly refused: Awaited<ReturnType<typeof refusedOf>> }) {
-  if (refused.length === 0) return null;
-  return (
-    <Notice kind="warn">
-      <h2>Why 429?</h2>
-      <ul>
-        {refused.map(({ id, name, whyRefused }) => (
-          <li>
-            <a href={`/console/keys/${id}`}>{name}</a>: {whyRefused.join(" ")}
-          </li>
-        ))}
-      </ul>
-    </Notice>
   );
 }
 
