@@ -13,11 +13,9 @@ export type DocumentSettings = {
 
 type Server = { readonly url?: string; readonly description: string };
 type Document = {
-  readonly info: { readonly title: string; readonly summary: string; readonly description: string };
+  readonly info: { readonly description: string };
   readonly servers: readonly Server[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 };
-type Operation = { readonly summary: string; readonly deprecated?: boolean };
 
 /** `template`: openapi.yaml as JSON. */
 export function openApiDocument(template: string, settings: DocumentSettings): Document {
@@ -41,24 +39,6 @@ export function docsHtml(template: string, settings: DocumentSettings): string {
 
 function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-/** The document as https://llmstxt.org has it: its text without what only a page can show. */
-export function llmsText({ info, servers, paths }: Document): string {
-  const [own] = servers;
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods)
-      .filter(([, { deprecated }]) => deprecated !== true)
-      .map(([method, { summary }]) => `- \`${method.toUpperCase()} ${own?.url}${path}\`: ${summary}`),
-  );
-  const text = info.description
-    .replaceAll(/<details><summary>(.*?)<\/summary>/g, "$1:")
-    .replaceAll(/<[/]?(?:details|span)[^>]*>/g, "")
-    .replaceAll(/\[([^\]]+)\]\([#/][^)]*\)/g, "$1")
-    .replaceAll(/\n{3,}/g, "\n\n");
-  const description = `The OpenAPI document: [openapi.json](${new URL("/openapi.json", own?.url)})`;
-  const head = [`# ${info.title}`, `> ${info.summary}`, operations.join("\n"), description];
-  return `${[...head, text].join("\n\n")}\n`;
 }
 
 type Values = Readonly<Record<string, string | undefined>>;

@@ -80,7 +80,7 @@ export function docsPage({ info, paths, components }: Contract): string {
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header><a class="brand" href="/docs"><img src="/docs/icon.svg" alt="" width="24" height="24"> ${info.title}</a>
-<a href="/docs/try">Try the calls</a> <a href="/openapi.json">OpenAPI</a> <a href="/llms.txt">Text</a></header>
+<a href="/docs/try">Try the calls</a> <a href="/openapi.json">OpenAPI</a></header>
 <div class="columns">
 <nav aria-label="Contents"><details><summary>Contents</summary><ul>${links.join("\n")}</ul></details></nav>
 <main id="content" tabindex="-1">

@@ -1,10 +1,10 @@
 /**
- * Routes without a key: the documentation, the OpenAPI document, the same as text for AI models, where programs
- * and finders of security holes look, and `/`, which links to the documentation.
+ * Routes without a key: the documentation, the OpenAPI document, where programs and finders of security holes look,
+ * and `/`, which links to the documentation.
  */
 import { type Context, Hono } from "hono";
 import { cors } from "hono/cors";
-import { docsHtml, llmsText, openApiDocument } from "../../openapi/document.ts";
+import { docsHtml, openApiDocument } from "../../openapi/document.ts";
 import type { AppEnv } from "../context.ts";
 import { notFound } from "../platform/errors.ts";
 import { urlOf } from "../platform/request-url.ts";
@@ -36,8 +36,10 @@ export const docsRoutes = new Hono<AppEnv>()
   // The document is public, so tools in a browser may read it from any origin.
   .use("/openapi.json", cors({ allowMethods: ["GET", "HEAD"] }))
   // The document names the origin of the request, so a cached copy is revalidated before each use.
-  .get("/openapi.json", async (c) => c.json(await documentOf(c), 200, { "Cache-Control": "no-cache" }))
-  .get("/llms.txt", async (c) => c.text(llmsText(await documentOf(c)), 200, { "Cache-Control": "no-cache" }))
+  .get("/openapi.json", async (c) => {
+    const { default: template } = await import("../../../dist/openapi.txt");
+    return c.json(openApiDocument(template, settingsFor(c)), 200, { "Cache-Control": "no-cache" });
+  })
   .get("/.well-known/api-catalog", (c) => {
     const { origin } = urlOf(c.req.raw);
     const link = (path: string, type: string) => [{ href: `${origin}${path}`, type }];
@@ -58,12 +60,6 @@ export const docsRoutes = new Hono<AppEnv>()
     const expires = rfc3339(nowSeconds() + 30 * DAY_SECONDS);
     return c.text(`Contact: ${contact}\nExpires: ${expires}\nPreferred-Languages: en\n`);
   });
-
-/** The first request for the document loads the text, which npm run build makes of openapi.yaml. */
-async function documentOf(c: Context<AppEnv>) {
-  const { default: template } = await import("../../../dist/openapi.txt");
-  return openApiDocument(template, settingsFor(c));
-}
 
 function settingsFor(c: Context<AppEnv>) {
   return { ...settingsOf(c.env), ownOrigin: urlOf(c.req.raw).origin };

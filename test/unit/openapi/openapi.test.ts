@@ -1,6 +1,5 @@
 /** openapi.yaml agrees with the rules of the code, and has the public operations only. */
 import { describe, it } from "vitest";
-import { llmsText } from "../../../src/openapi/document.ts";
 import { MAX_IF_NONE_MATCH_CHARS } from "../../../src/worker/client/orders/routes.ts";
 import { MIN_QUANTITY } from "../../../src/worker/db/values.ts";
 import { CLIENT_ERRORS } from "../../../src/worker/platform/error-codes.ts";
@@ -170,19 +169,6 @@ describe("the errors", () => {
       expect(new Map(Object.entries(CLIENT_ERRORS)).get(value.code)).toBe(value.status);
       expect(value.status).toBe(Number(status));
     }
-  });
-});
-
-describe("the text for AI models", () => {
-  it("has the operations and programs of this instance, without HTML and links into the page", ({
-    expect,
-  }) => {
-    const plain = llmsText(contractWith({ ownOrigin: "https://orders.example" }));
-    expect(plain.startsWith("# Store Orders\n\n> ")).toBe(true);
-    expect(plain).toContain("- `DELETE https://orders.example/v1/store/orders/{orderId}`: ");
-    expect(plain).toContain("  https://orders.example/v1/store/orders\n```");
-    expect(plain).not.toContain("/pets/{petId}`:");
-    expect(plain).not.toMatch(/<\/?(?:details|summary|span)|\]\(#|\{\{/);
   });
 });
 

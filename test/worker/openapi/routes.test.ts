@@ -57,12 +57,6 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("is served as text, too", async ({ expect }) => {
-    const response = await app("/llms.txt");
-    expect(response.headers.get("Content-Type")).toMatch(/^text\/plain/);
-    expect(await response.text()).toContain("GET https://orders.example/v1/store/orders`");
-  });
-
   it("can be read by a page of any origin, with a header of its own", async ({ expect }) => {
     const Origin = "https://editor.example";
     const headers = {
