@@ -90,9 +90,6 @@ describe("the list of keys", () => {
       query: "&expiringBefore=2036-05-05T12:00:00Z",
       matches: (i: number) => (expiryOf(i) ?? Number.POSITIVE_INFINITY) < NOW + 4 * DAY,
     },
-    { query: "&limits=own", matches: (i: number) => i % 10 === 1 || i % 10 === 2 },
-    { query: "&limits=own-or-temporary", matches: (i: number) => [1, 2, 3].includes(i % 10) },
-    { query: "&limits=temporary", matches: (i: number) => i % 10 === 3 }, // those of 4 have ended
     { query: "&mayCancel=false", matches: (i: number) => i % 10 === 5 },
     { query: "&unusedSince=2036-04-30", matches: (i: number) => i % 12 !== 0 },
     { query: "&unusedSince=2036-04-11", matches: (i: number) => i % 12 !== 0 && i % 7 !== 0 },

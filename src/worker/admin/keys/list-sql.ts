@@ -84,14 +84,13 @@ function isAfter(value: SQL, direction: KeyFilter["direction"], after: Position 
 }
 
 function conditionsOf(filter: KeyFilter, nowSeconds: number): SQL[] {
-  const { plan, status, search, ref, customer, limits, mayCancel, expiringBefore, unusedSince } = filter;
+  const { plan, status, search, ref, customer, mayCancel, expiringBefore, unusedSince } = filter;
   return [
     ...(plan === undefined ? [] : [sql`k.plan = ${plan}`]),
     ...(status === undefined ? [] : [hasStatus(status, nowSeconds)]),
     ...(search === undefined ? [] : [isFoundBy(search)]),
     ...(ref === undefined ? [] : [isNamedBy(ref)]),
     ...(customer === undefined ? [] : [sql`k.customer_id = ${customer}`]),
-    ...(limits === undefined ? [] : [hasLimits(limits, nowSeconds)]),
     ...(mayCancel === undefined ? [] : [sql`k.may_cancel = ${mayCancel === "true"}`]),
     ...(expiringBefore === undefined ? [] : [endsBefore(expiringBefore)]),
     ...(unusedSince === undefined ? [] : [isUnusedSince(unusedSince)]),
@@ -102,12 +101,6 @@ function hasStatus(status: NonNullable<KeyFilter["status"]>, nowSeconds: number)
   const found = statusAt(nowSeconds);
   if (status === "not-revoked") return sql`k.status <> 'revoked'`;
   return status === "usable" ? sql`${found} in ('active', 'banned')` : sql`${found} = ${status}`;
-}
-
-function hasLimits(limits: NonNullable<KeyFilter["limits"]>, nowSeconds: number): SQL {
-  const own = sql`coalesce(k.requests_per_minute, k.requests_per_day) is not null`;
-  const temporary = sql`coalesce(k.temporary_until > ${nowSeconds}, false)`;
-  return { own, temporary, "own-or-temporary": sql`(${own} or ${temporary})` }[limits];
 }
 
 /**

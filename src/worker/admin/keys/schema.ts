@@ -171,12 +171,6 @@ export const keyQuery = v.strictObject({
   ref: v.optional(
     described(soughtText, "An id, the beginning of an id, a name, or the last four characters of a secret."),
   ),
-  limits: v.optional(
-    described(
-      oneOf(["own", "temporary", "own-or-temporary"]),
-      "`own`: a limit of the key itself. `temporary`: temporary limits that have not ended. `own-or-temporary`: either.",
-    ),
-  ),
   mayCancel: v.optional(oneOf(["true", "false"])),
   expiringBefore: v.optional(
     v.pipe(

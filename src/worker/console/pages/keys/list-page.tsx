@@ -58,11 +58,10 @@ const NO_SECRET = {
 
 const FILTERS = {
   schema: keyQuery,
-  names: ["search", "status", "plan", "limits", "mayCancel", "expiringBefore", "unusedSince"],
+  names: ["search", "status", "plan", "mayCancel", "expiringBefore", "unusedSince"],
   own: {
     search: { attributes: NO_SECRET },
     status: { choices: { usable: "works, or is banned for a time", "not-revoked": "all but revoked" } },
-    limits: { choices: { "own-or-temporary": "own or temporary" } },
     mayCancel: { choices: RIGHTS },
   },
 } as const;
@@ -146,7 +145,6 @@ async function showKeys(c: ConsoleContext, { failure, made }: SeveralOutcome = {
             "Expire within 30 days",
             addressOf(PATH, { ...usable, expiringBefore: daysBefore(-30), sort: "expiry" }),
           ],
-          ["Own or temporary limits", addressOf(PATH, { ...usable, limits: "own-or-temporary" })],
           ["Unused for 30 days", addressOf(PATH, { ...usable, unusedSince: daysBefore(30) })],
         ]}
       >
