@@ -1,7 +1,7 @@
 /** Bodies and answers of `/admin/links`. */
 import * as v from "valibot";
-import { dateTime, described, next, says, shownCustomer } from "../http/answer-schemas.ts";
-import { paging, wholeNumber } from "../http/schemas.ts";
+import { dateTime, described, says, shownCustomer } from "../http/answer-schemas.ts";
+import { wholeNumber } from "../http/schemas.ts";
 import { soughtText } from "../http/text-schemas.ts";
 
 const MAX_DAYS = 90;
@@ -11,7 +11,7 @@ export const newLink = v.strictObject({
   customer,
   days: described(wholeNumber(1, MAX_DAYS), "How long the link can be used."),
 });
-export const linkQuery = v.strictObject({ customer: v.optional(customer), ...paging });
+export const linkQuery = v.strictObject({ customer: v.optional(customer) });
 
 export const linkView = v.strictObject({
   id: v.string(),
@@ -27,7 +27,7 @@ export const linkView = v.strictObject({
 export type LinkView = v.InferOutput<typeof linkView>;
 
 export const revokedLink = v.strictObject({ ...linkView.entries, says });
-export const linkPage = v.strictObject({ links: v.array(linkView), next });
+export const linkList = v.strictObject({ links: v.array(linkView) });
 export const issuedLink = v.strictObject({
   ...linkView.entries,
   says,

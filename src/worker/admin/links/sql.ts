@@ -6,11 +6,12 @@ import { type Database, rfc3339Sql } from "../../db/database.ts";
 import { ownerLinks } from "../../db/schema.ts";
 import { rfc3339, rfc3339OrNull } from "../../text/time.ts";
 import type { Kind, Target } from "../change.ts";
-import type { Position } from "../http/cursor.ts";
 import type { LinkView } from "./schema.ts";
 
+const MAX_LINKS_SHOWN = 500;
+
 /** A link whose customer is JSON, and whose times are Unix seconds. */
-export type LinkRow = Omit<LinkView, "customer" | "createdAt" | "endsAt" | "openedAt"> & {
+type LinkRow = Omit<LinkView, "customer" | "createdAt" | "endsAt" | "openedAt"> & {
   readonly customer: string;
   readonly createdAt: number;
   readonly endsAt: number;
@@ -71,18 +72,16 @@ export function linkTarget(id: string): Target<LinkRow, LinkView> {
 export async function listLinks(
   db: Database,
   customer: string | undefined,
-  after: Position | undefined,
-  maxRows: number,
   nowSeconds: number,
-): Promise<LinkRow[]> {
-  const isAfter = after ? sql`(l.created_at, l.id) < (${after.value}, ${after.id})` : sql`true`;
+): Promise<LinkView[]> {
   const ofCustomer = customer === undefined ? sql`true` : sql`l.customer_id = ${customer}`;
-  return db.all<LinkRow>(sql`
-    ${SELECT} where ${hasNotEnded(nowSeconds)} and ${ofCustomer} and ${isAfter}
-    order by l.created_at desc, l.id desc limit ${maxRows}`);
+  const rows = await db.all<LinkRow>(sql`
+    ${SELECT} where ${hasNotEnded(nowSeconds)} and ${ofCustomer}
+    order by l.created_at desc, l.id desc limit ${MAX_LINKS_SHOWN}`);
+  return rows.map(toLinkView);
 }
 
-export function toLinkView({ customer, createdAt, endsAt, openedAt, ...row }: LinkRow): LinkView {
+function toLinkView({ customer, createdAt, endsAt, openedAt, ...row }: LinkRow): LinkView {
   return {
     ...row,
     customer: JSON.parse(customer),

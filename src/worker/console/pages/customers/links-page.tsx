@@ -21,7 +21,6 @@ import {
 } from "../../kit/ui.tsx";
 
 const DEFAULT_DAYS = "7";
-const SHOWN = "100";
 
 type LinksContext = Context<AppEnv, "/:id/links">;
 
@@ -37,7 +36,7 @@ export const linkPages = new Hono<AppEnv>()
 
 async function showLinks(c: LinksContext, failure?: Failure, done?: string) {
   const customer = await customerCalls.show.run(inputOf(c, { id: c.req.param("id") }));
-  const { links } = await ask(c, linkCalls.list, { customer: customer.id, limit: SHOWN });
+  const { links } = await ask(c, linkCalls.list, { customer: customer.id });
   const mayWrite = c.var.mayOnlyRead !== true;
   return page(
     c,
