@@ -21,36 +21,11 @@ export function adminReference(): JsonObject {
   return JSON.parse(JSON.stringify({ openapi: "3.1.0", ...DOCUMENTATION, paths }), forAllTools);
 }
 
-/**
- * Leaves out what says nothing: some validators refuse `required: []`, and kubb makes `{}` of a null. Adds the
- * examples of members.
- */
+/** Leaves out what says nothing: some validators refuse `required: []`, and kubb makes `{}` of a null. */
 function forAllTools(name: string, value: unknown): unknown {
   const isEmpty = name === "required" && Array.isArray(value) && value.length === 0;
-  if (isEmpty || (name === "default" && value === null)) return undefined;
-  const { type, anyOf, enum: values, examples = EXAMPLES[name] } = Object(value);
-  const isText = [{ type }, ...(anyOf ?? [])].some((each) => each.type === "string") && values === undefined;
-  return isText && examples !== undefined ? { ...Object(value), examples } : value;
+  return isEmpty || (name === "default" && value === null) ? undefined : value;
 }
-
-/** What texts of an answer look like. Types and descriptions say the rest. */
-const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
-  actor: ["mo"],
-  call: ["keys.update"],
-  createdBy: ["mo"],
-  email: ["ops@petshop.example"],
-  hint: ["sok_eg…yhjA"],
-  host: ["hooks.example.com"],
-  key: ["sok_e… (60 characters)"],
-  keyId: ["key_0C8yRw3mQz1T"],
-  keyName: ["Backend of Pet Shop"],
-  name: ["Pet Shop"],
-  object: ["key_0C8yRw3mQz1T"],
-  plan: ["pro"],
-  requestId: ["8fb8fa07-53c3-4d2f-a4a0-5a7a0e2a5d5b"],
-  says: ["Backend of Pet Shop is changed: plan Pro → Business."],
-  start: ["2026-11-21T10:00:00Z"],
-};
 
 const CONVERSION = {
   target: "draft-2020-12",
