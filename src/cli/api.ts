@@ -36,16 +36,10 @@ function objectIn(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** Returns a page of a list as CSV, without a BOM. `next` is where the next page begins. */
-export async function callCsv(
-  access: Access,
-  line: string,
-  query: Query,
-): Promise<{ readonly text: string; readonly next: string | undefined }> {
+/** Returns a list as CSV, without a BOM. */
+export async function sendForCsv(access: Access, line: string, query: Query): Promise<string> {
   const given = { query: { ...query, format: "csv" } };
-  const { value, response } = await answerTo(access, line, given, "text/csv", printableLines);
-  const [, next] = /[?&]after=([\w-]+)/.exec(response.headers.get("Link") ?? "") ?? [];
-  return { text: value, next };
+  return (await answerTo(access, line, given, "text/csv", printableLines)).value;
 }
 
 /** `read` returns undefined if the answer is not one of this service. */

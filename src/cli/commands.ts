@@ -104,7 +104,8 @@ function addForms(parent: Command, session: Connection, verb: string, forms: rea
   const calls = forms.map(({ call }) => call);
   if (calls.some(({ asks }) => asks)) command.option("--yes", "do not ask");
   const hasCsv = calls.some(({ query }) => query.some(({ name }) => name === "format"));
-  if (hasCsv) command.option("--csv", "print CSV, with every member of the rows");
+  if (hasCsv)
+    command.addOption(new Option("--csv", "print CSV: all rows, with every member").conflicts("limit"));
   if (calls.some(isPaged)) {
     command.option("--limit <n>", "the maximum number of rows to show; default: 100", parseCount);
     command.option("--all", "show every row");

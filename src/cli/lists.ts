@@ -7,7 +7,7 @@ import { saysOf } from "../worker/admin/says.ts";
 import type { HourUsageView, usageAnswer } from "../worker/admin/usage/schema.ts";
 import { counted } from "../worker/text/format.ts";
 import { memberText } from "../worker/text/says.ts";
-import { callCsv, type Query, send } from "./api.ts";
+import { type Query, send, sendForCsv } from "./api.ts";
 import type { CliIo } from "./io.ts";
 import { inline, minuteOf, printable, type TextColumn, table, toJson } from "./output.ts";
 import type { Connection } from "./session.ts";
@@ -161,21 +161,29 @@ type Page = { readonly next?: string | null } & Readonly<Record<string, unknown>
 
 const WIDE = 200;
 
+/** The largest page of the service. */
+const MAX_PAGE_ROWS = 500;
+
 export async function showList(
-  session: Connection,
-  source: Source,
+  { io, access, json }: Connection,
+  { line, isPaged, query }: Source,
   list: List,
-  paging: Paging,
+  { all, limit = all ? Number.POSITIVE_INFINITY : 100, csv }: Paging,
 ): Promise<void> {
-  const { io, access, json } = session;
-  if (paging.csv && !json) return printCsv(session, source, paging);
+  if (csv && !json) {
+    io.stdout.write(await sendForCsv(access, line, query));
+    return;
+  }
   const pages: Page[] = [];
-  const next = await readPages(source, paging, async (query) => {
-    const { body } = await send<Page>(access, source.line, { query });
+  const rows: object[] = [];
+  let next: string | null | undefined;
+  do {
+    const page = { limit: Math.min(limit - rows.length, MAX_PAGE_ROWS), after: next };
+    const { body } = await send<Page>(access, line, { query: isPaged ? { ...query, ...page } : query });
     pages.push(body);
-    return { next: body.next, rows: (body[list.rows] as readonly unknown[]).length }; // as the route answers
-  });
-  const rows = pages.flatMap((page) => page[list.rows] as object[]); // as the route answers
+    rows.push(...(body[list.rows] as readonly object[])); // as the route answers
+    next = body.next;
+  } while (next && rows.length < limit);
   if (json) {
     io.stdout.write(`${toJson({ ...pages.at(-1), [list.rows]: rows })}\n`);
     return;
@@ -184,41 +192,5 @@ export async function showList(
   const above = list.heading ? `${list.heading(pages[0] as never, io)}\n` : "";
   const columns = io.columns < WIDE ? list.columns : [...list.columns, ...(list.wide ?? [])];
   io.stdout.write(`${above}${table(rows, columns, io)}\n`);
-  sayMore(io, next);
-}
-
-/** Prints the service's CSV. Each page begins with the names of the columns, which the first page has printed. */
-async function printCsv({ io, access }: Connection, source: Source, paging: Paging): Promise<void> {
-  let isFirst = true;
-  const next = await readPages(source, paging, async (query, rows) => {
-    const page = await callCsv(access, source.line, query);
-    io.stdout.write(isFirst ? page.text : page.text.slice(page.text.indexOf("\n") + 1));
-    isFirst = false;
-    return { next: page.next, rows };
-  });
-  sayMore(io, next);
-}
-
-function sayMore({ stderr }: CliIo, next: string | null | undefined): void {
-  if (next) stderr.write("More: --all, or another --limit\n");
-}
-
-/** The largest page of the service. */
-const MAX_PAGE_ROWS = 500;
-
-/** Reads as many pages as the rows need. Returns where the page after them begins. */
-async function readPages(
-  { isPaged, query }: Source,
-  { all, limit = all ? Number.POSITIVE_INFINITY : 100 }: Paging,
-  read: (query: Query, maxRows: number) => Promise<{ next?: string | null | undefined; rows: number }>,
-): Promise<string | null | undefined> {
-  let next: string | null | undefined;
-  for (let missing = limit; missing > 0; ) {
-    const maxRows = Math.min(missing, MAX_PAGE_ROWS);
-    const page = await read(isPaged ? { ...query, limit: maxRows, after: next } : query, maxRows);
-    next = page.next;
-    if (!next) break;
-    missing -= page.rows;
-  }
-  return next;
+  if (next) io.stderr.write("More: --all, or another --limit\n");
 }

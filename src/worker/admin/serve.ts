@@ -8,7 +8,7 @@ import { urlOf } from "../platform/request-url.ts";
 import type { ObjectSchema } from "../text/check-schema.ts";
 import { nowSeconds } from "../text/time.ts";
 import { type Call, hasEtag, type Input, isConditional, onlyReads, Rendered, routeOf } from "./call.ts";
-import { csvAnswer, csvFile } from "./http/csv.ts";
+import { csvFile } from "./http/csv.ts";
 import { ifMatch, toEtag } from "./http/if-match.ts";
 import { checkedBody, checkedQuery, receiveText } from "./http/request-validation.ts";
 import { requireWriter } from "./sign-in/require-admin.ts";
@@ -25,8 +25,8 @@ export function serve(calls: readonly Call[]): Hono<AppEnv> {
 export async function answerTo(c: Context<AppEnv>, call: Call): Promise<Response> {
   refuseBeforeReading(c, call);
   const input = await received(c, call);
+  if (call.table !== undefined && input.query.format === "csv") return fileOf(c, call, input);
   const answer = await call.run(input);
-  if (call.table !== undefined && input.query.format === "csv") return csvAnswer(c, call.table(answer));
   if (answer instanceof Rendered) return c.body(answer.text, 200, { "Content-Type": answer.media });
   const headers = hasEtag(call) ? { ETag: toEtag(answer as { version: number }) } : {}; // the schema has the member
   if (call.creates !== true) return c.json(answer, 200, headers);
@@ -41,17 +41,17 @@ const ROWS_PER_QUERY = 5_000;
 export async function fileOf<Query extends ObjectSchema, Given>(
   c: Context<AppEnv>,
   call: Call<ObjectSchema, Query, v.GenericSchema, Given>,
-  query: v.InferOutput<Query>,
+  { id = "", query }: { readonly id?: string; readonly query: v.InferOutput<Query> },
 ): Promise<Response> {
-  const pageFrom = async (after?: string) => {
+  const pageFrom = async (place: { readonly after?: string }) => {
     // A list takes these members, and `table` belongs to each call whose query has a format.
-    const page = { ...query, after, limit: ROWS_PER_QUERY } as v.InferOutput<Query>;
-    const answer = await call.run(inputOf(c, { query: page }));
+    const page = { ...query, ...place, limit: ROWS_PER_QUERY } as v.InferOutput<Query>;
+    const answer = await call.run(inputOf(c, { id, query: page }));
     if (call.table === undefined) throw new Error(`${call.id} has no table`);
     return call.table(answer);
   };
-  return csvFile(c, await pageFrom(), (after) =>
-    pageFrom(after).catch((thrown) => {
+  return csvFile(c, await pageFrom({}), (after) =>
+    pageFrom({ after }).catch((thrown) => {
       logError("csv_failed", thrown, { requestId: c.var.requestId });
       throw thrown;
     }),

@@ -4,8 +4,7 @@ import { banCalls } from "../admin/bans/calls.ts";
 import type { ListedBan } from "../admin/bans/schema.ts";
 import { customerCalls } from "../admin/customers/calls.ts";
 import { inspectCustomer } from "../admin/customers/inspect.ts";
-import { reportQuery, reportTable } from "../admin/customers/schema.ts";
-import { csvAnswer } from "../admin/http/csv.ts";
+import { reportQuery } from "../admin/customers/schema.ts";
 import { checked } from "../admin/http/request-validation.ts";
 import { keyCalls } from "../admin/keys/calls.ts";
 import { rotateKey } from "../admin/keys/change/secrets.ts";
@@ -13,7 +12,7 @@ import { findKey } from "../admin/keys/find.ts";
 import { type inspectedKey, type KeyView, rotation, type SecretView } from "../admin/keys/schema.ts";
 import { rotationRefusal } from "../admin/links/sql.ts";
 import { lastUseOf, validOf } from "../admin/says.ts";
-import { inputOf } from "../admin/serve.ts";
+import { fileOf, inputOf } from "../admin/serve.ts";
 import { usageCalls } from "../admin/usage/calls.ts";
 import { AsOf, UsageChart } from "../console/kit/chart.tsx";
 import { ask, formOf, queryOf } from "../console/kit/forms.ts";
@@ -230,8 +229,9 @@ function BanSentence({ bans: [last, ...others] }: { readonly bans: readonly List
 /** The customer sees the report that operators see. */
 export async function showReport(c: ConsoleContext) {
   const query = queryOf(c, reportQuery);
-  const report = await customerCalls.report.run(inputOf(c, { id: c.var.ownerLink.customerId, query }));
-  if (query.format === "csv") return csvAnswer(c, reportTable(report));
+  const asked = { id: c.var.ownerLink.customerId, query };
+  if (query.format === "csv") return fileOf(c, customerCalls.report, asked);
+  const report = await customerCalls.report.run(inputOf(c, asked));
   return ownerPage(
     c,
     `${report.customer.name}, ${monthName(report.month)}`,

@@ -1,8 +1,7 @@
-/** Answers `?format=csv` with the rows of a list as a table. */
+/** Answers `?format=csv` with all rows of a list as a table. */
 import type { Context } from "hono";
 import type * as v from "valibot";
 import type { AppEnv } from "../../context.ts";
-import { urlOf } from "../../platform/request-url.ts";
 import { type CsvCell, toCsv } from "../../text/csv.ts";
 
 /** Excel reads a file without a BOM in the machine's own encoding. */
@@ -45,13 +44,6 @@ export function tableOf<Rows extends string>(rows: Rows, schema: v.GenericSchema
   });
 }
 
-/** Answers with one page of a list. */
-export function csvAnswer(c: Context<AppEnv>, table: CsvTable): Response {
-  const { columns, next } = table;
-  if (next) c.header("Link", `<${nextPage(urlOf(c.req.raw), next)}>; rel="next"`);
-  return answerWith(c, table, BOM + toCsv([columns]) + rowsOf(table));
-}
-
 /** Answers with a whole list, page by page, because a list has any length. */
 export function csvFile(
   c: Context<AppEnv>,
@@ -68,22 +60,13 @@ export function csvFile(
       controller.enqueue(rowsOf(page));
     },
   });
-  return answerWith(c, first, text.pipeThrough(new TextEncoderStream()));
-}
-
-function answerWith(c: Context<AppEnv>, { file }: CsvTable, body: string | ReadableStream): Response {
   c.header("Content-Type", "text/csv; charset=utf-8; header=present");
-  c.header("Content-Disposition", `attachment; filename="${file}.csv"`);
-  return c.body(body);
+  c.header("Content-Disposition", `attachment; filename="${first.file}.csv"`);
+  return c.body(text.pipeThrough(new TextEncoderStream()));
 }
 
 function rowsOf({ columns, rows }: CsvTable): string {
   return toCsv(rows.map((row) => columns.map((path) => cellOf(valueAt(row, path.split("."))))));
-}
-
-function nextPage(url: URL, after: string): string {
-  url.searchParams.set("after", after);
-  return `${url.pathname}${url.search}`;
 }
 
 /** The path of a list's members leads to a list of values. */

@@ -82,7 +82,7 @@ export const paging = {
 export const format = v.optional(
   described(
     oneOf(["json", "csv"]),
-    "`csv`: a table of the rows of this page, with a column for each member, as in `limits.requestsPerDay`. The header `Link` has the address of the next page.",
+    "`csv`: a table of all rows, whatever `limit` is, with a column for each member, as in `limits.requestsPerDay`.",
   ),
 );
 /** A time that becomes its UTC day, as in `2026-11-21`. */

@@ -81,7 +81,7 @@ export async function answerList<Query extends ObjectSchema, Given>(
 ): Promise<Response> {
   try {
     const query = queryOf(c, querySchemaOf(call), byDefault);
-    return await (c.req.query("format") === "csv" ? fileOf(c, call, query) : show(query));
+    return await (c.req.query("format") === "csv" ? fileOf(c, call, { query }) : show(query));
   } catch (thrown) {
     const failure = failureOf(thrown, title, c.req.query(), []);
     if (failure.problems.length === 0) throw thrown;

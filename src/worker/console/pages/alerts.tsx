@@ -30,7 +30,7 @@ export const alertPages = new Hono<AppEnv>()
   .get("/", async (c) => {
     const { done: _, ...filters } = queryOf(c, QUERY);
     const query = { ...filters, limit: ALERTS_PER_PAGE };
-    return query.format === "csv" ? fileOf(c, alertCalls.list, query) : showAlerts(c, query);
+    return query.format === "csv" ? fileOf(c, alertCalls.list, { query }) : showAlerts(c, query);
   })
   .post("/", async (c) => {
     const { at } = await alertCalls.test.run(inputOf(c, {}));

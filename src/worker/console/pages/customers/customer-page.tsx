@@ -4,12 +4,11 @@ import type { Child } from "hono/jsx";
 import { auditCalls } from "../../../admin/audit/calls.ts";
 import { banCalls } from "../../../admin/bans/calls.ts";
 import { customerCalls } from "../../../admin/customers/calls.ts";
-import { reportQuery, reportTable } from "../../../admin/customers/schema.ts";
-import { csvAnswer } from "../../../admin/http/csv.ts";
+import { reportQuery } from "../../../admin/customers/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { ListedKey } from "../../../admin/keys/schema.ts";
 import { planCalls } from "../../../admin/plans/calls.ts";
-import { inputOf } from "../../../admin/serve.ts";
+import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
 import { daysNearNow, type KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
@@ -55,8 +54,9 @@ export const customerPages = new Hono<AppEnv>()
   .post("/:id", (c: ActionContext) => changeTicked(c, showCustomer))
   .get("/:id/report", async (c) => {
     const query = queryOf(c, reportQuery);
-    const report = await customerCalls.report.run(inputOf(c, { id: c.req.param("id"), query }));
-    if (query.format === "csv") return csvAnswer(c, reportTable(report));
+    const asked = { id: c.req.param("id"), query };
+    if (query.format === "csv") return fileOf(c, customerCalls.report, asked);
+    const report = await customerCalls.report.run(inputOf(c, asked));
     const { customer, month } = report;
     const actions = <LinkButton href={customerAddress(customer.id)}>The customer</LinkButton>;
     return page(

@@ -64,7 +64,7 @@ export const orderListPages = new Hono<AppEnv>()
 
   .get("/cancelled", async (c) => {
     const query = { ...queryOf(c, cancelledQuery), limit: ORDERS_PER_PAGE };
-    if (query.format === "csv") return fileOf(c, orderCalls.cancelled, query);
+    if (query.format === "csv") return fileOf(c, orderCalls.cancelled, { query });
     const { cancelled, next } = await orderCalls.cancelled.run(inputOf(c, { query }));
     return page(
       c,
