@@ -419,6 +419,8 @@ describe("who comes close to a limit", () => {
     await use(burst, 1, 900);
     await use(paws, 1_000, ...Array<number>(25).fill(900), ...Array<number>(5).fill(100));
     await use(small, 1_000, 799);
+    const steady = await keyOf(null);
+    await use(steady, 1_000, 0, ...Array<number>(5).fill(900));
     const near = {
       customer: { name: "Paws", email: null },
       keyCount: 1,
@@ -431,8 +433,12 @@ describe("who comes close to a limit", () => {
     const once = { customer: { name: "Burst" }, daysNear: 1, peakPercent: 90_000 };
     const expected = [near, once, { customer: { name: "Small" }, daysNear: 0, peakPercent: 79.9 }];
     expect(await byCustomer("sort=near&from=29d")).toMatchObject(expected);
+    const often = async () => (await operator("GET", "/usage/near?limit=1")).body.often;
+    expect(await often()).toMatchObject([{ keyId: paws.id, daysNear: 7 }]);
     await operator("POST", `/keys/${paws.id}/temporary-limits`, { requestsPerDay: 2_000, days: 1 });
     expect(await byCustomer("sort=near&from=29d")).toMatchObject(expected);
+    // A key that was near another limit takes no other key's place.
+    expect(await often()).toMatchObject([{ keyId: steady.id, daysNear: 5 }]);
     expect(await byCustomer("sort=near&from=0h")).toMatchObject([
       { customer: { name: "Burst" } },
       { customer: { name: "Paws" }, peakPercent: 90, daysNear: 1 },

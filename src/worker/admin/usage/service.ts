@@ -19,6 +19,7 @@ import {
   toUnixSeconds,
 } from "../../text/time.ts";
 import { fromCursor, pageOf, toCursor } from "../http/cursor.ts";
+import { MAX_PAGE_SIZE } from "../http/schemas.ts";
 import { askLimiters, lastReports, type Reported, reportOf } from "./ask-limiters.ts";
 import {
   ADVICE_DAYS,
@@ -169,15 +170,16 @@ export async function findNear(env: Bindings, limit: number): Promise<v.InferOut
   const mostDays = [...counts]
     .filter(([, count]) => 2 * count > ADVICE_DAYS)
     .toSorted(([, a], [, b]) => b - a)
-    .slice(0, limit)
+    .slice(0, MAX_PAGE_SIZE)
     .map(([id]) => id);
-  const list = async (filter: d1.UsageFilter & { readonly keys: readonly string[] }, sort: UsageSort) =>
-    (
-      await d1.listGroups(db, d1.ALL_KEYS, filter, { sort, direction: "desc", limit }, daysBegun(filter))
-    ).rows.map(toKeyUsageView);
+  const list = async (filter: d1.UsageFilter & { readonly keys: readonly string[] }) => {
+    const page = { sort: "percent", direction: "desc", limit: filter.keys.length } as const;
+    const { rows } = await d1.listGroups(db, d1.ALL_KEYS, filter, page, daysBegun(filter));
+    return rows.map(toKeyUsageView);
+  };
   const [keys, often, daysOf] = await Promise.all([
-    list({ ...day, keys: nearest.slice(0, limit) }, "percent"),
-    list({ ...range, keys: mostDays }, "near"),
+    list({ ...day, keys: nearest.slice(0, limit) }),
+    list({ ...range, keys: mostDays }),
     listDaysOfKeys(db, mostDays, range),
   ]);
   return {
@@ -185,7 +187,9 @@ export async function findNear(env: Bindings, limit: number): Promise<v.InferOut
     hasMoreKeys: nearest.length > limit,
     often: often
       .map((key) => ({ ...key, daysNear: daysNearNow(daysOf(key.keyId), key.limits) }))
-      .filter(({ daysNear }) => 2 * daysNear > ADVICE_DAYS),
+      .filter(({ daysNear }) => 2 * daysNear > ADVICE_DAYS)
+      .toSorted((a, b) => b.daysNear - a.daysNear)
+      .slice(0, limit),
   };
 }
 
