@@ -52,6 +52,8 @@ it("has the month by day and by key beside the month before, also for the custom
   const { get } = await browserWith(env.ADMIN_TOKEN);
   const html = await (await get(`/console${path}?month=2037-02`)).text();
   expect(html).toContain("+25 %");
+  // Of a month that is over, nothing is missing.
+  expect(html).not.toContain("Counted until");
   const { link } = (await operator("POST", "/links", { customer: "Müller & Söhne", days: 7 })).body;
   const entered = await app("/owner", {
     method: "POST",

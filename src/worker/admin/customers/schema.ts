@@ -96,7 +96,7 @@ export const reportQuery = v.strictObject({
     described(
       v.pipe(
         v.string(),
-        v.regex(/^\d{4}-(0[1-9]|1[0-2])$/, "must be a month, as in 2026-10"),
+        v.regex(/^[12]\d{3}-(0[1-9]|1[0-2])$/, "must be a month, as in 2026-10"),
         v.check((month) => Date.parse(month) <= Date.now(), "must not lie in the future"),
       ),
       "A month (UTC), as in `2026-10`. By default the last one.",

@@ -9,19 +9,24 @@ import { type Column, countColumn, NONE, Table, Time } from "./ui.tsx";
 type AsOfProps = {
   readonly of: {
     readonly from?: string;
+    readonly to?: string;
     readonly completeFrom?: string;
     readonly asOf: string;
     readonly unreachable?: readonly string[];
   };
 };
 
-/** Says from when and until when all requests are counted, and whose counters could not say so. */
-export function AsOf({ of: { from, completeFrom = from, asOf, unreachable = [] } }: AsOfProps) {
+/** Says from when and, before the end of the range, until when all requests are counted, and whose counters could not say so. */
+export function AsOf({ of: { from, to, completeFrom = from, asOf, unreachable = [] } }: AsOfProps) {
   return (
     <>
       {unreachable.length > 0 && `The counters of ${unreachable.join(", ")} could not report. `}
       {completeFrom !== undefined && completeFrom !== from && `Usage begins on ${formatDay(completeFrom)}. `}
-      Counted until <Time iso={asOf} />, and most of what came later.
+      {asOf !== to && (
+        <>
+          Counted until <Time iso={asOf} />, and most of what came later.
+        </>
+      )}
     </>
   );
 }
@@ -65,7 +70,7 @@ export function UsageChart({ title, rows, by, asOf }: Props) {
   if (used.length === 0) {
     return (
       <p class="muted">
-        {title}: no requests until <Time iso={asOf} />. Later ones are not reported yet.
+        {title}: no requests until <Time iso={asOf} />.
       </p>
     );
   }
