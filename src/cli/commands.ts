@@ -26,7 +26,6 @@ const LINES: Readonly<Record<string, string>> = {
   "health.show": "health",
   "keys.end_temporary_limits": "keys end-limit",
   "keys.limit_temporarily": "keys limit",
-  "keys.refresh_all": "keys refresh",
   "keys.retire": "keys end-secret",
   "keys.revoke_several": "keys revoke",
   "keys.usage": "usage",

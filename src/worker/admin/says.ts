@@ -32,7 +32,7 @@ export const SAYS = {
     `has a new secret; old secrets end ${textOf(oldSecretsExpireAt)}`,
   "keys.retire": ({ hint }) => `has the secret ${textOf(hint)} no longer`,
   "keys.revoke": () => "is revoked",
-  /** Of an entry before version 2.3. */
+  /** Entries before version 2.3. */
   "keys.refresh": () => "is refreshed",
   "keys.refresh_all": () => "are refreshed",
 

@@ -1,6 +1,6 @@
 /** D1: the keys whose limiters have not been told of a change. Triggers write the rows (ADR-4). */
 import { type SQL, sql } from "drizzle-orm";
-import type { Conditional, Database } from "../db/database.ts";
+import type { Database } from "../db/database.ts";
 import type { Location } from "./key.ts";
 
 export type KeysToRefresh =
@@ -37,20 +37,6 @@ export async function deleteRefreshedKeys(db: Database, refreshed: readonly Outd
   await db.run(sql`
     delete from outdated_keys
     where (key_id, token) in (select value ->> 0, value ->> 1 from json_each(${rows}))`);
-}
-
-/**
- * Marks all keys, and the customers with a limit, as outdated, also without a limiter: a restored database may have
- * forgotten the limiter.
- */
-export function markAllOutdated(): Conditional {
-  return {
-    head: sql`
-      insert into outdated_keys (key_id) select id from (
-        select id from api_keys union all
-        select id from customers where coalesce(requests_per_minute, requests_per_day) is not null)`,
-    tail: sql`on conflict do update set token = excluded.token`,
-  };
 }
 
 type KeyUse = { readonly id: string; readonly firstUsedAt?: string | null };

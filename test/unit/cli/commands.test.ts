@@ -76,7 +76,6 @@ const CHANGES: readonly [string, string, object | undefined, object?, string?][]
   [`keys disable ${ID}`, "POST /admin/keys/disable", { ids: [ID] }],
   [`keys disable ${ID} ${OTHER_ID}`, "POST /admin/keys/disable", { ids: [ID, OTHER_ID] }],
   [`keys rotate ${ID} --grace 24h`, `POST /admin/keys/${ID}/rotate`, { graceSeconds: 86_400 }],
-  ["keys refresh", "POST /admin/keys/refresh", undefined],
   [
     "orders update -5 --status pending --allow-backwards",
     "PATCH /admin/orders/-5",

@@ -123,7 +123,6 @@ const ROWS: Readonly<Record<string, Row>> = {
   "keys.revoke": { make: key },
   "keys.limit_temporarily": { make: key },
   "keys.end_temporary_limits": { make: key },
-  "keys.refresh_all": { make: async () => ({}), object: "keys" },
   "keys.disable": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.update" },
   "keys.enable": { make: keyOfExample("disabled"), object: EXAMPLE_KEY, audited: "keys.update" },
   "keys.plan": { make: keyOfExample("active"), object: EXAMPLE_KEY, audited: "keys.update" },

@@ -1,6 +1,7 @@
 /** Whose limiter is told of a change, and when. That each change is told: changes.test.ts. */
 import { env } from "cloudflare:workers";
 import { afterEach, describe, it } from "vitest";
+import runbook from "../../../docs/runbook.md?raw";
 import {
   MAX_KEYS_A_RUN,
   MAX_KEYS_AT_ONCE,
@@ -20,7 +21,6 @@ import { browserWith } from "../console/browser.ts";
 import { countingLimiters, operatorOf, unreachableLimiters } from "./admin-support.ts";
 
 const app = startApp();
-const operator = operatorOf(app);
 
 startEachTestAt(Date.UTC(2035, 0, 1, 12));
 afterEach(async () => {
@@ -189,14 +189,15 @@ describe("a change of a plan", () => {
 });
 
 describe("after a restore that has forgotten the limiter", () => {
-  it("all keys can be told", async ({ expect }) => {
+  it("the statement of the runbook tells all keys", async ({ expect }) => {
     const { id, key } = await createKey({ plan: "pro" });
     await seenBy(key);
     await run("delete from limiters where key_id = ?", id);
     await run("update api_keys set requests_per_minute = 6 where id = ?", id);
     expect([await seenBy(key), await outdatedKeys()]).toEqual(["404 300", []]);
-    const { status, body } = await operator("POST", "/keys/refresh");
-    expect([status, body.outdated]).toEqual([200, 0]);
+    const [, statement = ""] = /--command "(insert into outdated_keys [^"]+)"/.exec(runbook) ?? [];
+    await run(statement);
+    await runMinuteCron();
     expect(await seenBy(key)).toBe("404 6");
   });
 });

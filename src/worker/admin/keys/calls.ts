@@ -9,7 +9,6 @@ import { keyUsageAnswer, keyUsageQuery, USAGE_ROWS } from "../usage/schema.ts";
 import { findUsageOfKey } from "../usage/service.ts";
 import { banKey, liftBan, previewBan } from "./change/ban.ts";
 import { issueKey } from "./change/create.ts";
-import { refreshKeys } from "./change/refresh.ts";
 import { previewRetirement, previewRotation, retireSecret, rotateKey } from "./change/secrets.ts";
 import { endTemporaryLimits, limitTemporarily, previewTemporaryLimits } from "./change/temporary-limits.ts";
 import {
@@ -65,17 +64,6 @@ export const keyCalls = {
     conflict: `A key with this id exists. Or: ${LIMITS_LOST}`,
 
     run: issueKey,
-  }),
-
-  refresh: call({
-    id: "keys.refresh_all",
-    route: "POST /keys/refresh",
-    summary: "Refresh all keys: their counters read them again",
-    description:
-      "After a restore of the database. `outdated`: how many do so later. Null: the database failed.",
-    answer: schema.refreshedKeys,
-
-    run: refreshKeys,
   }),
 
   show: call({

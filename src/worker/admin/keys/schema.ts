@@ -293,7 +293,6 @@ export type ListedKey = v.InferOutput<typeof listedKey>;
 export const keyPage = v.strictObject({ keys: v.array(listedKey), next, asOf, unreachable });
 const customerCreated = described(v.optional(v.literal(true)), "The change has created the customer.");
 export const issuedKey = v.strictObject({ ...keyView.entries, customerCreated, says, key });
-export const refreshedKeys = v.strictObject({ outdated: v.nullable(count), says });
 export const updatedKey = v.strictObject({ ...keyView.entries, customerCreated, effective, says });
 /** Some of them change, or all, or none. */
 export const changedKeys = v.strictObject({

@@ -27,7 +27,7 @@ const CHANGES = Object.fromEntries(
   AUDIT_CALLS.map((id) => [id, CALLS.find((call) => call.id === id)?.summary ?? id]),
 );
 
-/** After a restore of the database, and hardly ever else. */
+/** Only entries before version 2.3 have them. */
 const RARE = ["keys.refresh", "keys.refresh_all"];
 
 export const auditPages = new Hono<AppEnv>()
