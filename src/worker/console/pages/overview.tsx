@@ -14,7 +14,7 @@ import { usageCalls } from "../../admin/usage/calls.ts";
 import { ADVICE_DAYS, type KeyUsageView } from "../../admin/usage/schema.ts";
 import { NEAR_LIMIT_PERCENT } from "../../db/values.ts";
 import { isUsable } from "../../key/key.ts";
-import { counted, formatNumber, formatPercent } from "../../text/format.ts";
+import { counted, formatNumber, formatPercent, planName } from "../../text/format.ts";
 import { daysBefore } from "../../text/time.ts";
 import { AsOf, Totals, UsageChart } from "../kit/chart.tsx";
 import { addressOf, ask } from "../kit/forms.ts";
@@ -22,7 +22,6 @@ import { Presets } from "../kit/list.tsx";
 import { type ConsoleContext, docsUrl, page } from "../kit/page.tsx";
 import { CreateKey, Customer, Live, Relative } from "../kit/ui.tsx";
 import { BannedKey, BanReason, LiftForm } from "./bans.tsx";
-import { adviceTo } from "./customers/advice.tsx";
 
 const USAGE = "/console/usage";
 const SHOWN = 10;
@@ -172,6 +171,38 @@ function nearNeed({ keyId, keyName, customer, status, admitted, limits }: KeyUsa
     says,
     <a href={`/console/keys/${keyId}/limit`}>Other limits for a time</a>,
   );
+}
+
+/** A key, and its days near the limit of now. */
+type Near = Pick<KeyUsageView, "keyId" | "keyName" | "customer" | "status" | "plan" | "limits" | "daysNear">;
+
+type Advice = { readonly says: Child; readonly helps: Child };
+
+/**
+ * Returns advice if the key was near its limit of now on most of the days. A larger plan does not help a key that
+ * has a limit of its own.
+ */
+function adviceTo(near: Near, days: number, plans: readonly PlanView[]): Advice | undefined {
+  const { customer, keyId, keyName, status, plan, limits, daysNear } = near;
+  if (customer === null || !isUsable(status) || 2 * daysNear <= days) return undefined;
+  const perDay = limits.requestsPerDay;
+  const isOfPlan = plans.some(({ id, requestsPerDay }) => id === plan && requestsPerDay === perDay);
+  const [next] = plans
+    .filter(({ requestsPerDay }) => isOfPlan && requestsPerDay !== null && requestsPerDay > perDay)
+    .toSorted((a, b) => (a.requestsPerDay ?? 0) - (b.requestsPerDay ?? 0));
+  return {
+    says: (
+      <>
+        <a href={`/console/keys/${keyId}`}>{keyName}</a> used 80 % of its limit or more on {daysNear} of{" "}
+        {days} days. {formatNumber(perDay)} requests a day are too few.
+      </>
+    ),
+    helps: (
+      <a href={`/console/keys/${keyId}/edit`}>
+        {next ? `Change the plan to ${planName(next.id)}` : "Give the key a higher limit"}
+      </a>
+    ),
+  };
 }
 
 function adviceNeed(key: KeyUsageView, plans: readonly PlanView[]): Need | undefined {

@@ -7,10 +7,9 @@ import { customerCalls } from "../../../admin/customers/calls.ts";
 import { reportQuery } from "../../../admin/customers/schema.ts";
 import { keyCalls } from "../../../admin/keys/calls.ts";
 import type { ListedKey } from "../../../admin/keys/schema.ts";
-import { planCalls } from "../../../admin/plans/calls.ts";
 import { fileOf, inputOf } from "../../../admin/serve.ts";
 import { usageCalls } from "../../../admin/usage/calls.ts";
-import { daysNearNow, type KeyUsageView } from "../../../admin/usage/schema.ts";
+import type { KeyUsageView } from "../../../admin/usage/schema.ts";
 import type { AppEnv } from "../../../context.ts";
 import { planName } from "../../../text/format.ts";
 import { listOf } from "../../../text/says.ts";
@@ -42,7 +41,6 @@ import {
 } from "../../kit/ui.tsx";
 import { Bans } from "../bans.tsx";
 import { changeTicked, KeysForm, type SeveralOutcome, SeveralResult, withTicks } from "../keys/several.tsx";
-import { adviceTo } from "./advice.tsx";
 import { CUSTOMER_ACTIONS } from "./customer-actions.tsx";
 
 const DAYS = 30;
@@ -86,13 +84,12 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
   // The limiters report when the usage is asked for, so the keys are read after it.
   const asked = ask(c, usageCalls.list, { ...since, limit: String(KEYS_SHOWN) });
   const listed = { customer: id, sort: "name", limit: String(KEYS_SHOWN), days: String(DAYS) };
-  const [{ keys, next }, { bans, next: nextBan }, usage, days, { plans }, { audit }, names, hours, chosen] =
+  const [{ keys, next }, { bans, next: nextBan }, usage, days, { audit }, names, hours, chosen] =
     await Promise.all([
       asked.then(() => ask(c, keyCalls.list, listed)),
       ask(c, banCalls.list, { customer: id, limit: String(BANS_SHOWN) }),
       asked,
       ask(c, usageCalls.list, { ...since, by: "day" }),
-      planCalls.list.run(inputOf(c, {})),
       ask(c, auditCalls.list, { object: id, limit: String(ENTRIES_SHOWN) }),
       openIn(c, failure) === "merge" ? knownCustomers(c) : [],
       ask(c, usageCalls.list, { customer: id, ...hoursOfDays() }),
@@ -100,12 +97,6 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
     ]);
   if (usage.by !== "key" || days.by !== "day" || hours.by !== "hour")
     throw new Error("usage by another group");
-  const [advice] = keys
-    .map(({ id: keyId, name: keyName, days = [], ...key }) => {
-      return { ...key, keyId, keyName, daysNear: daysNearNow(days, key.limits) };
-    })
-    .toSorted((a, b) => b.daysNear - a.daysNear)
-    .flatMap((near) => adviceTo(near, DAYS, plans) ?? []);
   const used = new Map(usage.rows.map((row) => [row.keyId, row]));
   const shown = { customer: found, names };
   const address = customerAddress(id);
@@ -159,11 +150,6 @@ async function showCustomer(c: ActionContext, { failure, made }: SeveralOutcome 
         <section class="tiles" aria-label="Now">
           <WindowGauges of={live} whose=", all keys" />
         </section>
-      )}
-      {advice && (
-        <Notice kind="warn">
-          {advice.says} {!c.var.mayOnlyRead && advice.helps}
-        </Notice>
       )}
       <section>
         <h2>Keys</h2>
