@@ -59,11 +59,7 @@ describe("the settings", () => {
       stagingBaseUrl: "https://staging.example.com/store/v1",
       retentionDays: { usage: 90 },
     });
-    for (const contact of [
-      "o'brien+keys@example.com",
-      '"a b"@example.com',
-      "https://help.example.com/keys?from=docs#a",
-    ]) {
+    for (const contact of ["o'brien+keys@example.com", "https://help.example.com/keys?from=docs#a"]) {
       expect(readSettings({ SUPPORT_CONTACT: contact }).supportContact).toBe(contact);
     }
   });

@@ -220,7 +220,6 @@ const FOOT = 22;
 const HEAD = 18;
 /** So many fit on a phone. */
 const MAX_TIMES = 7;
-const MAX_VALUES = 7;
 
 const STEP_MS = { hour: HOUR_SECONDS * 1000, day: DAY_SECONDS * 1000 };
 /** How far the times below the bars may be from each other. */
@@ -348,15 +347,6 @@ function Panel({ rows, series, top, bottom, lines = [] }: PanelProps) {
           return <line class={colour} x1={percent(i * step)} x2={percent((i + 1) * step)} y1={at} y2={at} />;
         }),
       )}
-      {rows.length <= MAX_VALUES &&
-        sums.map(
-          (sum, i) =>
-            sum > 0 && (
-              <text x={percent(middle(i))} y={y(sum) - 5}>
-                {formatShort(sum)}
-              </text>
-            ),
-        )}
     </>
   );
 }

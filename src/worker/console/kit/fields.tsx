@@ -14,18 +14,16 @@ const TYPES: Readonly<Record<string, string>> = {
 /** Dates are text fields, because the date fields of browsers use the order of the browser's language. */
 const ATTRIBUTES: Readonly<Record<string, Attributes>> = {
   date: {
-    pattern: "\\d{4}-\\d\\d-\\d\\d( \\d\\d:\\d\\d)?|\\d+[mhd]|[a-z]+( \\d\\d:\\d\\d)?",
     placeholder: "2026-12-03",
     title: "A day such as 2026-12-03, or 7d, yesterday 14:00, today, tomorrow",
   },
   time: {
-    pattern: "\\d{4}-\\d\\d-\\d\\d([T ]\\d\\d:\\d\\d(:\\d\\d)?)?",
     placeholder: "2026-12-03 10:00",
     title: "A time such as 2026-12-03 10:00, or a day such as 2026-12-03",
   },
   /** A field of the type `number` takes no thousands separators. */
-  number: { inputmode: "numeric", pattern: "[0-9,]+", title: "A whole number such as 10,000" },
-  digits: { inputmode: "numeric", pattern: "-?[0-9]+" },
+  number: { inputmode: "numeric", title: "A whole number such as 10,000" },
+  digits: { inputmode: "numeric" },
   email: { inputmode: "email", spellcheck: false },
   lines: { rows: 3 },
 };
@@ -100,7 +98,7 @@ type OneProps = Pick<FieldsProps<string>, "schema" | "form" | "isFilter"> & {
 };
 
 function OneField({ schema, name, texts, own, problem, form, isFilter = false }: OneProps) {
-  const { kind, isNullable, min, max, maxlength, ...member } = memberOf(schema, name);
+  const { kind, isNullable, ...member } = memberOf(schema, name);
   const label = kind === "time" || kind === "date" ? `${labelOf(name)} (UTC)` : labelOf(name);
   if (kind === "switch" || (kind === "boolean" && !isNullable && !own.choices))
     return <Check name={name} label={label} />;
@@ -119,17 +117,12 @@ function OneField({ schema, name, texts, own, problem, form, isFilter = false }:
   }
   const type = TYPES[kind] ?? (isFilter && kind === "string" ? "search" : "text");
   const required = !isNullable && !isFilter;
-  const attributes = {
-    required,
-    ...(type === "number" ? { min, max } : { maxlength }),
-    ...ATTRIBUTES[kind],
-    ...own.attributes,
-  };
+  const attributes = { required, ...ATTRIBUTES[kind], ...own.attributes };
   if (kind !== "duration") return <Field {...field} type={type} attributes={attributes} />;
   const unit = `${name}.unit`;
   return (
     <div class="pair">
-      <Field {...field} label="For" type={type} attributes={{ ...attributes, max: undefined }} />
+      <Field {...field} label="For" type={type} attributes={attributes} />
       <Field name={unit} form={form} label="Unit" value={texts[unit]} options={UNITS} />
     </div>
   );

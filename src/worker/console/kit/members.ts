@@ -11,7 +11,6 @@ type Part = {
   readonly wrapped?: Part;
   readonly default?: unknown;
   readonly options?: readonly string[];
-  readonly requirement?: number;
   readonly metadata?: { readonly kind?: string };
 };
 
@@ -32,10 +31,6 @@ export function memberOf(schema: ObjectSchema, name: string) {
     isNullable: last("nullable") !== undefined,
     hasDefault: last("optional")?.default !== undefined,
     options: last("picklist")?.options,
-    min: last("min_value")?.requirement,
-    max: last("max_value")?.requirement,
-    // The length of a list counts its numbers, and not the characters of the field.
-    maxlength: kind === "numbers" ? undefined : last("max_length")?.requirement,
   };
 }
 
