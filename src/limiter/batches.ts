@@ -18,7 +18,7 @@ export type Asking<Call, Answer> = {
   readonly all: (calls: readonly Call[]) => Promise<readonly Answer[]>;
   readonly timeoutMs: number;
   /** Holds a request after its client has hung up: others may wait for the batch that the request sends. */
-  readonly waitUntil: (answered: Promise<void>) => void;
+  readonly waitUntil: (answered: Promise<unknown>) => void;
 };
 
 type Batch<Call, Answer> = {
@@ -39,7 +39,7 @@ export class Batches<Call, Answer> {
     if (this.#latestCall.isAnswered) return this.#timed(asking.one(call));
     const answer = this.#askTogether(call, asking);
     // At once: a request whose client has hung up can hold nothing more, although it may run once more.
-    asking.waitUntil(answer.then(ignore, ignore));
+    asking.waitUntil(Promise.allSettled([answer]));
     try {
       return await answer;
     } catch (thrown) {
@@ -97,10 +97,6 @@ export class Batches<Call, Answer> {
       mine.isAnswered = true;
     }
   }
-}
-
-function ignore(): void {
-  // the caller gets the answer
 }
 
 function pause(ms: number): Promise<void> {

@@ -15,6 +15,7 @@ const PATHS = ["/ok", "/costly", "/private", "/longer"];
 
 /** Further faults, and the rows that have to see them. */
 export const OTHER_FAULTS = {
+  never: ["limit", "at-once"],
   "the reset moves with each request": ["reset", "waits-agree"],
   "who goes on is admitted": ["limit", "at-once"],
   "the longer wait is a time": ["longer-wait"],

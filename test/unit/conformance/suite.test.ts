@@ -49,11 +49,6 @@ it.for(Object.entries(OTHER_FAULTS))("%s: %s", async ([fault, rows], { expect })
   expect(await idsOf("FAIL", () => new PlantedLimiter(fault))).toEqual(expect.arrayContaining(rows));
 });
 
-it("a limiter that never refuses fails", async ({ expect }) => {
-  const failed = await idsOf("FAIL", () => new PlantedLimiter("never"));
-  expect(failed).toEqual(expect.arrayContaining(["limit", "at-once"]));
-});
-
 it.for([
   [15, 15],
   [0, 700],

@@ -64,15 +64,6 @@ describe("the next request after an answer", () => {
         "X-RateLimit-Reset": "1377013266",
       },
     ],
-    // Measured at api.cloudflare.com on 2026-08-16 by github.com/Werewolf-p/InfraWeaver-platform.
-    [
-      "of Cloudflare",
-      0,
-      {
-        "ratelimit-policy": '"default";q=1200;w=300',
-        ratelimit: '"default";r=1199;t=1',
-      },
-    ],
     // https://developers.cloudflare.com/changelog/2025-09-03-rate-limiting-improvement has the format.
     [
       "of Cloudflare, used up",
