@@ -17,13 +17,15 @@ afterAll(() => {
 async function serve(fault?: string): Promise<string> {
   const limiter = new PlantedLimiter(fault);
   const server = createServer(async ({ method = "", url = "", headers }, response) => {
-    const answer = await limiter.send(method, url, { "X-Key": String(headers["x-key"] ?? "") });
+    const answer = await limiter.send(method, url.slice("/api".length), {
+      "X-Key": String(headers["x-key"] ?? ""),
+    });
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(answer.body);
   });
   servers.push(server);
   await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
   const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
+  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/api`;
 }
 
 /** `keys` is a command, whose second word is the id. */
