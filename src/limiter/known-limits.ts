@@ -114,7 +114,7 @@ export class KnownLimits {
       this.#refusals = 0;
       return undefined;
     }
-    const pauseMs = 1000 * (secondsToGo(headers.get("Retry-After"), clockOf(headers, readAtMs)) ?? 0);
+    const pauseMs = 1000 * (secondsToGo("Retry-After", headers, readAtMs) ?? 0);
     const doubledMs = MIN_PAUSE_MS * 2 ** Math.min(this.#refusals++, MAX_PAUSES_DOUBLED);
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, readAtMs + (pauseMs > 0 ? pauseMs : doubledMs));
     return this.#pausedUntilMs;
@@ -223,7 +223,7 @@ function reportsOf(headers: Answer["headers"], sentAtMs: number, readAtMs: numbe
   return ["X-RateLimit-", "RateLimit-"].flatMap((prefix): Report[] => {
     const limit = leadingNumber(headers.get(`${prefix}Limit`));
     const remaining = leadingNumber(headers.get(`${prefix}Remaining`));
-    const toGo = secondsToGo(headers.get(`${prefix}Reset`), clockOf(headers, readAtMs));
+    const toGo = secondsToGo(`${prefix}Reset`, headers, readAtMs);
     // Store Orders shows a limit of 0 where nothing was decided, as on a 401.
     if (!limit || remaining === undefined || toGo === undefined) return [];
     const name = `X-RateLimit-Limit: ${limit}`;
@@ -252,18 +252,16 @@ function leadingNumber(text: string | null): number | undefined {
 }
 
 /** A reset is a number of seconds to go, a time in seconds or milliseconds of 1970, or a date. */
-function secondsToGo(text: string | null, nowMs: number): number | undefined {
+function secondsToGo(name: string, headers: Answer["headers"], readAtMs: number): number | undefined {
+  const text = headers.get(name);
   const [digits] = /^\d+(?:\.\d+)?(?=$|,)/.exec(text ?? "") ?? [];
   const number = Number(digits);
   if (number < 1e9) return number;
   const timeMs = number < 1e11 ? number * 1000 : number;
   const atMs = digits === undefined ? dateOf(text) : timeMs;
+  // The server's clock when it answered.
+  const nowMs = dateOf(headers.get("Date")) ?? readAtMs;
   return atMs === undefined ? undefined : Math.max(0, atMs - nowMs) / 1000;
-}
-
-/** The server's clock when it answered. */
-function clockOf(headers: Answer["headers"], readAtMs: number): number {
-  return dateOf(headers.get("Date")) ?? readAtMs;
 }
 
 function dateOf(text: string | null): number | undefined {
