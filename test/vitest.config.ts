@@ -11,8 +11,9 @@ export default defineConfig({
   test: {
     root,
     provide: { deep: process.env.DEEP === "1" },
-    // Many tests wait for timers and other processes, so four files at a time keep two cores busy.
-    maxWorkers: 4,
+    silent: "passed-only",
+    // Each worker of a project starts a runtime or a service of its own, which costs more than it saves on two cores.
+    maxWorkers: 2,
     projects: [
       {
         resolve: { alias: { "cloudflare:workers": join(root, "test/support/cloudflare-workers.ts") } },
