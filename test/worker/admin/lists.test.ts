@@ -7,6 +7,8 @@ import { operatorOf } from "./admin-support.ts";
 const NOW = Date.UTC(2037, 0, 20, 12) / 1000;
 const TODAY = NOW - (NOW % 86_400);
 const ROWS = 24;
+/** Of 24 rows the last page is full, of 12 and 20 it is not. */
+const LIMIT = 8;
 
 const operator = operatorOf(startApp());
 
@@ -98,17 +100,15 @@ describe("the pages of a list have each row once", () => {
     for (const order of orders) {
       const { rows: whole } = await pageOf(`${path}?${order}&limit=500`, member);
       expect(new Set(whole.map((row) => JSON.stringify(row))).size, order).toBe(rows);
-      for (const limit of [5, 12]) {
-        const pages: Rows[] = [];
-        for (let next = ""; ; ) {
-          const page = await pageOf(`${path}?${order}&limit=${limit}${next}`, member);
-          pages.push(page.rows);
-          if (page.next === null) break;
-          next = `&after=${page.next}`;
-        }
-        expect(pages.flat(), `${order}, ${limit}`).toEqual(whole);
-        expect(pages.slice(0, -1).every(({ length }) => length === limit)).toBe(true);
+      const pages: Rows[] = [];
+      for (let next = ""; ; ) {
+        const page = await pageOf(`${path}?${order}&limit=${LIMIT}${next}`, member);
+        pages.push(page.rows);
+        if (page.next === null) break;
+        next = `&after=${page.next}`;
       }
+      expect(pages.flat(), order).toEqual(whole);
+      expect(pages.slice(0, -1).every(({ length }) => length === LIMIT)).toBe(true);
     }
   });
 
