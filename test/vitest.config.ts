@@ -19,6 +19,8 @@ export default defineConfig({
         resolve: { alias: { "cloudflare:workers": join(root, "test/support/cloudflare-workers.ts") } },
         test: {
           name: "unit",
+          // Threads start with less work than processes.
+          pool: "threads",
           isolate: false,
           root,
           include: ["{test,src/limiter/test}/unit/**/*.test.ts"],
