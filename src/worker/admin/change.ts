@@ -255,6 +255,20 @@ export async function make<Row, View extends object, Returned = unknown>(
   };
 }
 
+/** Deletes an object, and returns it as it was. The entry has all its members. */
+export async function remove<Row, View extends object>(
+  input: Maker & Pick<ChangeInput, "expected">,
+  target: Target<Row, View>,
+  call: AuditCall,
+): Promise<View & { readonly says: string }> {
+  const { table, members } = target.kind;
+  const { now, says } = await make(input, target, {
+    ...{ call, before: Object.keys(members), removes: true },
+    statements: () => [{ head: sql`delete from ${table}`, where: sql`id = ${target.id}` }],
+  });
+  return { ...now, says: says() };
+}
+
 /** Creates an object. Returns undefined if there is one with this id. Throws a 409 if it cannot be created so. */
 export async function create<Row, View>(
   maker: Maker,

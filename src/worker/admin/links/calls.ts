@@ -3,9 +3,10 @@ import { namedCustomer } from "../../db/customers-sql.ts";
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { createLink, revokeLink } from "./change.ts";
+import { remove } from "../change.ts";
+import { createLink } from "./change.ts";
 import { issuedLink, linkList, linkQuery, newLink, revokedLink } from "./schema.ts";
-import { listLinks } from "./sql.ts";
+import { linkTarget, listLinks } from "./sql.ts";
 
 export const linkCalls = {
   list: call({
@@ -46,6 +47,6 @@ export const linkCalls = {
     description: "The link stops working at once.",
     answer: revokedLink,
 
-    run: revokeLink,
+    run: (input) => remove(input, linkTarget(input.id), "links.revoke"),
   }),
 };

@@ -1,4 +1,4 @@
-/** Makes and revokes the links of owners' pages (ADR-34). */
+/** Makes the links of owners' pages (ADR-34). */
 import { sql } from "drizzle-orm";
 import type * as v from "valibot";
 import { namedCustomer } from "../../db/customers-sql.ts";
@@ -13,9 +13,9 @@ import { sentenceOf } from "../../text/says.ts";
 import { DAY_SECONDS, rfc3339 } from "../../text/time.ts";
 import { deliverSoon } from "../alerts/deliver.ts";
 import type { Input } from "../call.ts";
-import { type ChangeInput, create, insertRow, make } from "../change.ts";
+import { create, insertRow } from "../change.ts";
 import { SAYS } from "../says.ts";
-import type { issuedLink, newLink, revokedLink } from "./schema.ts";
+import type { issuedLink, newLink } from "./schema.ts";
 import { linkIdOf, linkTarget } from "./sql.ts";
 
 const NO_KEY = "has no key to show: its customer has none that is not revoked";
@@ -57,15 +57,4 @@ export async function createLink({
   if (alerts.length > 0) deliverSoon(env);
   const says = sentenceOf(id, SAYS["links.create"]({}, created.entry.after));
   return { ...created.now, says, link: `${origin}/owner#${code}` };
-}
-
-/** The link stops working at once. */
-export async function revokeLink(
-  input: Pick<ChangeInput, "env" | "author" | "id" | "expected">,
-): Promise<v.InferOutput<typeof revokedLink>> {
-  const { now, says } = await make(input, linkTarget(input.id), {
-    ...{ call: "links.revoke", before: ["customer", "endsAt"], removes: true },
-    statements: () => [{ head: sql`delete from owner_links`, where: sql`id = ${input.id}` }],
-  });
-  return { ...now, says: says() };
 }

@@ -1,9 +1,9 @@
 /** The calls about orders: lists, loads, shipments, and changes of one order. */
 import { openDatabase } from "../../db/database.ts";
 import { call } from "../call.ts";
-import { requireTarget } from "../change.ts";
+import { remove, requireTarget } from "../change.ts";
 import { tableOf } from "../http/csv.ts";
-import { deleteOrder, shipOrders, updateOrder } from "./change.ts";
+import { shipOrders, updateOrder } from "./change.ts";
 import { loadOrders } from "./load.ts";
 import * as schema from "./schema.ts";
 import { listCancelled, listOrders, orderTarget } from "./sql.ts";
@@ -95,6 +95,6 @@ export const orderCalls = {
     answer: schema.changedOrder,
 
     removes: true,
-    run: deleteOrder,
+    run: (input) => remove(input, orderTarget(input.id), "orders.delete"),
   }),
 };

@@ -59,12 +59,3 @@ export async function shipOrders({
   const says = [shippedSays({ shipped, unchanged }), ...(missing.length > 0 ? [missingSays(missing)] : [])];
   return { shipped, unchanged, missing, says: says.join(" ") };
 }
-
-/** Deletes an order in any status, and returns it. Its audit row has the whole order. */
-export async function deleteOrder(input: ChangeInput): Promise<SaidOrder> {
-  const { now, says } = await make(input, orderTarget(input.id), {
-    ...{ call: "orders.delete", before: Object.keys(ORDERS.members), removes: true },
-    statements: () => [{ head: sql`delete from orders`, where: sql`id = ${input.id}` }],
-  });
-  return { ...now, says: says() };
-}

@@ -2,9 +2,9 @@
 import { openDatabase } from "../../db/database.ts";
 import { nowSeconds } from "../../text/time.ts";
 import { call } from "../call.ts";
-import { endSession } from "./change.ts";
+import { remove } from "../change.ts";
 import { endedSession, sessionList } from "./schema.ts";
-import { listSessions } from "./sql.ts";
+import { listSessions, sessionTarget } from "./sql.ts";
 
 export const sessionCalls = {
   list: call({
@@ -26,6 +26,6 @@ export const sessionCalls = {
       "From the next request on. Whoever knows the token can sign in again until the token is replaced.",
     answer: endedSession,
 
-    run: endSession,
+    run: (input) => remove(input, sessionTarget(input.id), "sessions.end"),
   }),
 };
