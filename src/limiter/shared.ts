@@ -1,7 +1,7 @@
 /** A limiter that several keys share: their objects ask it before they count a request. */
 import { callLimiter, type StubOptions } from "./call-limiter.ts";
 import { isRefusal, type Request, type Verdict } from "./core/decide.ts";
-import { costsOf, exhaustedWindow, type Quota } from "./core/windows.ts";
+import { costIn, costsOf, exhaustedWindow, type Quota } from "./core/windows.ts";
 
 /** Less than callers wait for the key's object by default. */
 const TIMEOUT_MS = 1_500;
@@ -54,15 +54,13 @@ export async function askShared(
   });
 }
 
-/**
- * The verdict with the windows of both. If both refuse, the client has to wait for the last end. A key that is
- * banned shows its own.
- */
+/** The verdict with the windows of both. If both refuse, the last end counts. A banned key shows its own. */
 export function withQuota(verdict: Verdict, { cost }: Request, shared: Shared | undefined): Verdict {
   if (shared === undefined || verdict.kind === "unknown" || verdict.kind === "banned") return verdict;
   const quota = [...verdict.quota, ...shared.quota];
-  const window = verdict.kind === "limited" && exhaustedWindow(quota, costsOf(cost));
+  const costs = costsOf(cost);
+  const window = verdict.kind === "limited" && exhaustedWindow(quota, costs);
   if (!window) return { ...verdict, quota };
-  const retryAfterMs = window.limit === 0 ? null : window.endsAtMs - verdict.nowMs;
+  const retryAfterMs = costIn(costs, window) > window.limit ? null : window.endsAtMs - verdict.nowMs;
   return { ...verdict, quota, window, retryAfterMs };
 }

@@ -97,7 +97,7 @@ type Decided = { readonly quota: Quota; readonly nowMs: number; readonly facts: 
 type Refused<Wait extends number | null> = { readonly retryAfterMs: Wait };
 
 export type Admitted = Decided & { readonly kind: "admitted" };
-/** `window` refuses the request. If several do, it is one with a limit of 0, or else the one that ends last. */
+/** `window` refuses the request. If several do, it is one that always does, or else the one that ends last. */
 export type Limited = Decided &
   Refused<number | null> & {
     readonly kind: "limited";
@@ -171,8 +171,8 @@ export function decide(
   const penalty = pardon(before.penalty, policy.pardonedBan);
   const counters = penalty === before.penalty ? before : { ...before, penalty };
   const window = exhaustedWindow(quota, costs);
-  const isNever = () => quota.some((each) => costIn(costs, each) > each.limit);
-  const waitUntil = (atMs: number) => (isNever() ? null : atMs - nowMs);
+  const isNever = window !== undefined && costIn(costs, window) > window.limit;
+  const waitUntil = (atMs: number) => (isNever ? null : atMs - nowMs);
   const bannedBy = (ban: Banned["ban"]): Banned => {
     const retryAfterMs = waitUntil(Math.max(ban.endsAtMs, window?.endsAtMs ?? 0));
     return { kind: "banned", ban, cost, retryAfterMs, ...decided };

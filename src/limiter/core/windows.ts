@@ -196,10 +196,11 @@ export function countedBy(quota: Quota, costs: Costs<string>): Quota {
 
 /**
  * Returns the window that refuses a request. If several refuse, the client has to wait for the last end, and
- * for ever if a limit is 0.
+ * for ever if the cost is above a limit.
  */
 export function exhaustedWindow(quota: Quota, costs: Costs<string>): WindowView | undefined {
-  const endOf = ({ limit, endsAtMs }: WindowView) => (limit === 0 ? Number.MAX_SAFE_INTEGER : endsAtMs);
+  const endOf = (window: WindowView) =>
+    costIn(costs, window) > window.limit ? Number.MAX_SAFE_INTEGER : window.endsAtMs;
   return countedBy(quota, costs)
     .filter((window) => window.used + costIn(costs, window) > window.limit)
     .toSorted((a, b) => endOf(b) - endOf(a) || a.startMs - b.startMs)[0];

@@ -101,14 +101,13 @@ export function ask(
   const model = isPardoned ? { ...before, lastBan: null, refused: null } : before;
   const quota = viewsOf(model, policy, now);
   const full = quota.filter((each) => costOf(call, each) > 0 && each.used + costOf(call, each) > each.limit);
-  const never = full.filter(({ limit }) => limit === 0);
+  const never = full.filter((each) => costOf(call, each) > each.limit);
   const last = (never.length > 0 ? never : full).reduce<View | undefined>(
     (a, b) =>
       a && (a.endsAtMs > b.endsAtMs || (a.endsAtMs === b.endsAtMs && a.startMs <= b.startMs)) ? a : b,
     undefined,
   );
-  const waitUntil = (atMs: number) =>
-    full.some((each) => costOf(call, each) > each.limit) ? null : atMs - now;
+  const waitUntil = (atMs: number) => (never.length > 0 ? null : atMs - now);
   const bannedBy = (ban: Ban): Said => {
     const waitMs = waitUntil(Math.max(ban.endsAtMs, last?.endsAtMs ?? 0));
     return { kind: "banned", quota, ban, window: last, waitMs };
