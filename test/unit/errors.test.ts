@@ -88,19 +88,6 @@ describe("a failure of the database", () => {
     });
   }
 
-  for (const message of [
-    "D1_ERROR: no such table: orders: SQLITE_ERROR",
-    "D1_ERROR: UNIQUE constraint failed: orders.id: SQLITE_CONSTRAINT",
-    "D1_TYPE_ERROR: Type 'bigint' not supported for value '1'",
-    "D1_ERROR: string or blob too big: SQLITE_TOOBIG",
-    "x is not a function",
-  ]) {
-    it(`is a bug if the message is "${message}"`, ({ expect }) => {
-      expect(isDatabaseOutage(new Error(message))).toBe(false);
-      expect(isDatabaseOutage(new Error("Failed query", { cause: new Error(message) }))).toBe(false);
-    });
-  }
-
   it("is an outage if a query lost its connection, and none if anything else did, such as an upload", ({
     expect,
   }) => {

@@ -46,17 +46,6 @@ describe("well-known addresses", () => {
 });
 
 describe("the OpenAPI document", () => {
-  it("is served without a key, with the origin of the request as its server", async ({ expect }) => {
-    const response = await app("/openapi.json");
-    expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("application/json");
-    expect(await response.json()).toMatchObject({
-      openapi: "3.1.0",
-      info: { version: "1.0.0" },
-      servers: [{ url: "https://orders.example/v1" }],
-    });
-  });
-
   it("can be read by a page of any origin, with a header of its own", async ({ expect }) => {
     const Origin = "https://editor.example";
     const headers = {
