@@ -454,7 +454,6 @@ describe("a receiver that asks to wait", () => {
   it.for([
     ["120", 120],
     [new Date(T0 + 300_000).toUTCString(), 300],
-    ["86400", 3_600],
     ["999999999999999999999", 3_600],
   ] as const)(
     "gets nothing before the time of Retry-After, at most for an hour: %s",
