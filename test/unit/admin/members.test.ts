@@ -67,6 +67,7 @@ const WRONG_QUERIES: [call: string, query: string, problems: string[]][] = [
     "unusedSince=2026-02-30&expiringBefore=soon",
     ["expiringBefore: ", "unusedSince: must be a date"],
   ],
+  ["keys.list", "unusedSince=tomorrow", ["unusedSince: must not lie in the future"]],
   ["keys.usage", "by=key&from=soon", ["from: must be a date", "by: must be one of"]],
   ["usage.list", "sort=size&format=xml&by=week", ["by: ", "sort: ", "format: "]],
   ["bans.list", "state=ended", ["state: must be one of live, past, all"]],

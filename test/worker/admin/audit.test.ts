@@ -87,5 +87,6 @@ describe("the audit log, filtered", () => {
         query,
       ).toEqual(objects);
     }
+    expect((await operator("GET", "/audit?from=2034-05-02&to=2034-05-01")).status).toBe(400);
   });
 });

@@ -70,7 +70,11 @@ export async function receiveText(c: Context<AppEnv>, maxBytes: number): Promise
 export function checked<S extends ObjectSchema>(env: Bindings, schema: S, input: unknown): v.InferOutput<S> {
   refuseAdminToken(input, env);
   const result = check(schema, input);
-  if (result.ok) return result.output;
+  if (result.ok) {
+    const { from, to }: { readonly from?: unknown; readonly to?: unknown } = Object(result.output);
+    if (typeof from !== "number" || typeof to !== "number" || from < to) return result.output;
+    throw invalidMembers({ member: "from", reason: "must be before to" });
+  }
   const [first] = result.problems;
   if (first?.member === null) throw invalidRequest(`The body ${first.reason}.`);
   throw invalidMembers(...result.problems);

@@ -86,7 +86,7 @@ export const format = v.optional(
   ),
 );
 /** A time that becomes its UTC day, as in `2026-11-21`. */
-export const pastDay = v.pipe(pastTime, v.transform(dayName));
+export const pastDay = v.pipe(pastTime, hasBegun, v.transform(dayName));
 
 export const keyId = v.pipe(v.string(), v.check(isKeyId, "must be the id of a key"));
 
