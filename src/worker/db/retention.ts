@@ -13,8 +13,8 @@ const SECRETS_RETENTION_DAYS = 90;
 
 const ALERTS_RETENTION_DAYS = 30;
 
-/** 40,000 rows an hour. On the free plan an invocation may make 50 queries, and the cron makes one more. */
-const MAX_BATCHES = 40;
+/** 30,000 rows an hour. On the free plan an invocation may make 50 queries, and the cron makes others before. */
+const MAX_BATCHES = 30;
 /** A statement deletes 1,000 rows in some 80 ms, so other queries do not wait long. */
 const ROWS_PER_BATCH = 1_000;
 
