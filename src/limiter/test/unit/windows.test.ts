@@ -121,9 +121,15 @@ describe("limits that follow others", () => {
 });
 
 describe("headers", () => {
+  const limits = [perMinute(3), { name: "t", unit: "t", amount: 2, seconds: 60 }];
+  const policy = { limits, blocked: { endsAtMs: NOON + 4_000, reason: null } };
+  const { verdict } = decide(NOTHING_COUNTED, policy, KEY, {}, NOON);
+
+  it("of a ban have the limit of the first unit", ({ expect }) => {
+    expect(headersOf(counted(verdict))["X-RateLimit-Limit"]).toBe("3");
+  });
+
   it("can each be switched off", ({ expect }) => {
-    const policy = { limits: [perMinute(3)], blocked: { endsAtMs: NOON + 4_000, reason: null } };
-    const { verdict } = decide(NOTHING_COUNTED, policy, KEY, {}, NOON);
     const names = (options: Parameters<typeof headersOf>[1]) =>
       Object.keys(headersOf(counted(verdict), options));
     expect(names({ xRateLimit: false, retryAfter: false })).toEqual(["RateLimit-Policy", "RateLimit"]);
