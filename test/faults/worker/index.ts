@@ -88,7 +88,7 @@ async function control(name: string, request: Request, env: Bindings): Promise<u
       app = createApp();
       return null;
     case "refresh":
-      return refreshLimiters(env, "all", MAX_KEYS_A_RUN);
+      return (await refreshLimiters(env, "all", MAX_KEYS_A_RUN))?.outdated ?? null;
     case "cron":
       await deleteExpiredRows(env, body.nowMs ?? 0);
       return null;
