@@ -348,7 +348,8 @@ describe("the usage of a range", () => {
         )) {
           const [day = 0, key = 0] = place.split(" ").map(Number);
           const figures = hours.map(({ hour, admitted, refused, refusedWhileBanned }) => {
-            const stored: StoredHour = [admitted, refused, refusedWhileBanned, {}];
+            const isRefused = refused + refusedWhileBanned > 0;
+            const stored: StoredHour = isRefused ? [admitted, refused, refusedWhileBanned, {}] : admitted;
             return [hour % 24, stored];
           });
           const owned = keys[key];
