@@ -77,3 +77,26 @@ it("has the month by day and by key beside the month before, also for the custom
     for (const row of rows.slice(1)) expect(row).toMatch(/^2037-02,.*Müller & Söhne/);
   }
 });
+
+it("lists all keys, page by page, and at once as a file", async ({ expect }) => {
+  const id = await giveKeys("Many");
+  await env.DB.prepare(
+    `with recursive n(i) as (select 1 union all select i + 1 from n where i < 501)
+     insert into api_keys (id, name, plan, customer_id, created_at) select printf('key_%012d', i), i, 'pro', ?, 0 from n`,
+  )
+    .bind(id)
+    .run();
+  await env.DB.prepare(
+    "insert into usage select unixepoch('2037-02-05'), id, customer_id, plan, 1, 0, 0, 1000, '{}', '[1]' from api_keys where customer_id = ?",
+  )
+    .bind(id)
+    .run();
+  const path = `/customers/${id}/report`;
+  const first = (await operator("GET", path)).body;
+  expect(first).toMatchObject({ keyCount: 501, keys: { length: 500 } });
+  const second = (await operator("GET", `${path}?after=${first.next}`)).body;
+  expect(second).toMatchObject({ keyCount: 501, keys: { length: 1 }, next: null });
+
+  const file = await app(`/admin${path}?format=csv`, { key: env.ADMIN_TOKEN });
+  expect(new Set((await file.text()).match(/key_\d{12}/g)).size).toBe(501);
+});

@@ -3,18 +3,20 @@ import type * as v from "valibot";
 import type { Bindings } from "../../context.ts";
 import { openDatabase } from "../../db/database.ts";
 import { DAY_SECONDS, dayName, nowSeconds, rfc3339 } from "../../text/time.ts";
-import { MAX_PAGE_SIZE } from "../http/schemas.ts";
 import { listUsageOf, listUsageOverTime, sumOf, toKeyUsageView, withReports } from "../usage/service.ts";
 import { ALL_KEYS } from "../usage/sql.ts";
 import type { reportAnswer, reportQuery } from "./schema.ts";
 import { requireCustomer } from "./sql.ts";
 
-const MOST_FIRST = { sort: "admitted", direction: "desc", limit: MAX_PAGE_SIZE } as const;
+const MOST_FIRST = { sort: "admitted", direction: "desc" } as const;
 
 export async function findReport(
   env: Bindings,
   idOrName: string,
-  { month = monthOf(startOf(monthOf(nowSeconds())) - DAY_SECONDS) }: v.InferOutput<typeof reportQuery>,
+  {
+    month = monthOf(startOf(monthOf(nowSeconds())) - DAY_SECONDS),
+    ...page
+  }: v.InferOutput<typeof reportQuery>,
 ): Promise<v.InferOutput<typeof reportAnswer>> {
   const { id, name, email } = await requireCustomer(openDatabase(env.DB), idOrName);
   const [from, to] = [startOf(month), startOf(monthOf(startOf(month) + 31 * DAY_SECONDS))];
@@ -23,7 +25,10 @@ export async function findReport(
   // Limiters are asked once, so that keys and days are of one time.
   return withReports(env, both, "day", async (db, filter, about) => {
     const ofMonth = { ...filter, fromSeconds: from };
-    const { rows, total, next } = await listUsageOf(db, ALL_KEYS, "key", ofMonth, MOST_FIRST);
+    const { rows, total, next } = await listUsageOf(db, ALL_KEYS, "key", ofMonth, {
+      ...page,
+      ...MOST_FIRST,
+    });
     const days = await listUsageOverTime(db, filter, "day");
     const before = days.filter(({ start }) => !start.startsWith(month));
     const sameDay = new Map(before.map(({ start, admitted }) => [start.slice(-2), admitted]));
@@ -36,7 +41,7 @@ export async function findReport(
       month,
       total: figures,
       keyCount,
-      hasMoreKeys: next !== null,
+      next,
       before: about.completeFrom === about.from ? sumOf(before) : null,
       days: days
         .slice(before.length)

@@ -15,7 +15,7 @@ import {
   version,
 } from "../http/answer-schemas.ts";
 import { type CsvTable, columnsOf } from "../http/csv.ts";
-import { format, limitsOf, oneOf, paging, range } from "../http/schemas.ts";
+import { format, limitsOf, MAX_PAGE_SIZE, oneOf, paging, queryNumber, range } from "../http/schemas.ts";
 import { longText, mailAddress, shortText, soughtText } from "../http/text-schemas.ts";
 import { answered, keyUsage, timeUsage, unreachable, usageOfKeys, usageTotal } from "../usage/schema.ts";
 
@@ -102,6 +102,8 @@ export const reportQuery = v.strictObject({
       "A month (UTC), as in `2026-10`. By default the last one.",
     ),
   ),
+  ...paging,
+  limit: v.optional(queryNumber(1, MAX_PAGE_SIZE), String(MAX_PAGE_SIZE)),
   format,
 });
 const reportKey = v.strictObject({ month: v.string(), ...keyUsage.entries, customer: shownCustomer });
@@ -122,13 +124,13 @@ export const reportAnswer = v.strictObject({
     }),
   ),
   keyCount: count,
-  hasMoreKeys: v.boolean(),
+  next,
   unreachable,
 });
 
 /** The file has the customer and the month in its name, of ASCII letters and digits only, and in each row. */
-export function reportTable({ customer, month, keys }: v.InferOutput<typeof reportAnswer>): CsvTable {
+export function reportTable({ customer, month, keys, next }: v.InferOutput<typeof reportAnswer>): CsvTable {
   const name = customer.name.normalize("NFKD").toLowerCase().replace(/\p{M}/gu, "");
   const words = name.replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || customer.id;
-  return { file: `usage-${words}-${month}`, columns: columnsOf(reportKey), rows: keys };
+  return { file: `usage-${words}-${month}`, columns: columnsOf(reportKey), rows: keys, next };
 }

@@ -63,7 +63,7 @@ export function MonthReport({ c, report }: Props) {
         rows={keys}
         empty="No key was in use."
       />
-      {report.hasMoreKeys && <p class="hint">The {keys.length} keys with the most requests.</p>}
+      {report.next !== null && <p class="hint">The {keys.length} keys with the most requests.</p>}
       <p class="hint">
         <AsOf of={{ ...report, unreachable: [] }} />
       </p>
