@@ -38,7 +38,7 @@ const PAGES = [
     "/console/usage?by=hour",
   ],
   ...["/console/orders", "/console/plans", "/console/audit", "/console/alerts"],
-  ...["key", "plan", "day"].map((by) => usage({ by, from: "29d" })),
+  ...["key", "day"].map((by) => usage({ by, from: "29d" })),
   ...[usage({ sort: "percent" }), "/admin/customers?sort=near&from=6d", "/admin/keys", "/admin/metrics"],
   ...[usage({ by: "key", from: "399d" }), usage({ by: "day", from: "399d" }), "/admin/customers?from=399d"],
 ];
@@ -52,7 +52,6 @@ const ROWS_IN_2_2: Readonly<Record<string, number>> = {
   "/console/usage?by=hour": 880_111,
   "/console/orders": 100_052,
   "/admin/usage?by=key&from=29d": 1_952_671,
-  "/admin/usage?by=plan&from=29d": 2_553_522,
   "/admin/usage?by=day&from=29d": 1_240_102,
   "/admin/keys": 1_389,
   "/admin/metrics": 220_681,
