@@ -91,7 +91,7 @@ function operationOf(call: Call): JsonObject {
           ...(table && { "text/csv": { schema: TEXT } }),
         },
       },
-      ...errorsOf(call, isChange, names.length > 0),
+      ...errorsOf(call, names.length > 0),
     },
   };
 }
@@ -105,12 +105,11 @@ function bodyOf({ body, upload, example }: Call): JsonObject {
   return { requestBody: { required: true, content } };
 }
 
-function errorsOf(call: Call, isChange: boolean, namesObject: boolean): JsonObject {
-  const { body, upload, query, conflict } = call;
+function errorsOf(call: Call, namesObject: boolean): JsonObject {
+  const { body, upload, conflict } = call;
   const hasBody = body !== undefined || upload !== undefined;
   const statuses = [
-    ...(isChange || hasBody || query !== undefined ? [400] : []),
-    ...[401, 403],
+    ...[400, 401, 403],
     ...(namesObject ? [404] : []),
     ...(hasBody ? [408, 413] : []),
     ...(isConditional(call) ? [412] : []),
