@@ -42,8 +42,8 @@ export type LoadedOrder = v.InferOutput<typeof loadedOrder>;
 
 export const ORDER_MEMBERS: readonly string[] = Object.keys(loadedOrder.entries);
 
-/** The CSV of lists has a column `version`, and that of refused lines a column `reason`. */
-export const LEFT_OUT: readonly string[] = ["version", "reason"];
+/** The CSV of lists has a column `version`. */
+export const LEFT_OUT: readonly string[] = ["version"];
 
 /** JSON whose numbers are text with all digits. Throws a SyntaxError, or a RangeError if it is too deep. */
 export function parseDigits(text: string): unknown {

@@ -145,8 +145,8 @@ describe("a file of CSV", () => {
     expect(await read(text)).toEqual([{ problem: expect.stringMatching(problem) }]);
   });
 
-  it("of a list and of refused lines has columns that are left out", async ({ expect }) => {
-    const rows = ["reason,id,petId,version", '"line 5: id: must …",1,2,7', ",3,,"];
+  it("of a list has a column that is left out", async ({ expect }) => {
+    const rows = ["id,petId,version", "1,2,7", "3,,"];
     expect(await valuesIn(rows.join("\n"))).toEqual([
       { id: "1", petId: "2" },
       { id: "3", petId: null },
