@@ -215,7 +215,7 @@ type BarsProps = Rows & {
 
 const HEIGHT = 240;
 const BAND_HEIGHT = 64;
-/** The room of the times below the bars, and of a value above the highest bar. */
+/** The room of the times below the bars, and above the highest bar. */
 const FOOT = 22;
 const HEAD = 18;
 /** So many fit on a phone. */

@@ -34,7 +34,7 @@ type Frame = {
   readonly status?: ContentfulStatusCode;
 };
 
-/** Returns the address of a document of docs/ in the project's repository, as of `runbook.md#bans`. */
+/** Returns the address of a document of docs/ in the project's repository, as of `runbook.md#symptoms`. */
 export function docsUrl(document: `${string}.md` | `${string}.md#${string}`): string {
   return `https://github.com/store-orders/store-orders/blob/main/docs/${document}`;
 }
