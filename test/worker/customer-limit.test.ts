@@ -70,7 +70,8 @@ describe("a customer's limit", () => {
       message: expect.stringContaining("2 requests per minute is"),
       rateLimit: '"minute";r=0;t=60, "day";r=7;t=50400, "customer-minute";r=2;t=60',
     });
-    expect(await usedBy(id)).toEqual([2]);
+    const { live } = (await operator("GET", `/customers/${id}`)).body;
+    expect(live).toMatchObject({ minute: { used: 2 }, day: null });
     expect(await ask(large)).toMatchObject({ status: 404, triple: [4, 1, T0 / 1000 + 60] });
     await ask(large);
     setClock(T0 + 12_000);

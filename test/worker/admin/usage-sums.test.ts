@@ -185,13 +185,13 @@ describe("sums of usage", () => {
           expect(admitted, name).toBe((sumOfDay.get(name) ?? []).reduce((sum, row) => sum + row.admitted, 0));
       },
     );
-    // A key with days of both customers in one fortnight, which a merge adds up.
+    // A key with days of both customers in one fortnight, near the limit, which a merge adds up.
     const report = {
       type: "report",
       key: 0,
       daysAgo: 0,
       hour: 1,
-      admitted: 4,
+      admitted: 8,
       refused: 1,
       limit: 10,
     } as const;
