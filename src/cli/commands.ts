@@ -241,7 +241,7 @@ async function run(session: Connection, command: Command, form: Form): Promise<v
   show(session, answer, () => says);
   if (options.dryRun) session.io.stderr.write(DRY_RUN);
   if (delivered === false) throw new CliError("The alert did not arrive.");
-  if (missing.length > 0) throw new CliError(`No ${several} has these ids: ${missing.join(", ")}.`);
+  if (missing.length > 0) throw new CliError(`Some ids are of no ${several}.`);
 }
 
 /** Asks about the keys that would change, and returns the body for them: a customer may get others meanwhile. */
