@@ -147,8 +147,9 @@ export function seenOf({ status, code, headers, text }: Answer, nowMs: number): 
   };
 }
 
-export function isRefusedByShared({ text }: Pick<Answer, "text">): boolean {
-  return text?.includes(" of all keys together is used up") ?? false;
+/** If the key's own limit refused, too, the message names the one that ends last, and the strikes. */
+export function isRefusedByShared({ text = "" }: Pick<Answer, "text">): boolean {
+  return text.includes(" of all keys together is used up") && !text.includes(" that lead to a ban");
 }
 
 /** The windows of the customer. */

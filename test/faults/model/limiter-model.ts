@@ -303,13 +303,9 @@ export class LimiterModel {
     const { minute: sharedMinute, day: sharedDay } = seen.others;
     const shared = [sharedMinute ?? [], sharedDay ?? []].flat();
     const allowed =
-      seen.kind === "admitted"
-        ? nearestOf([minute, day, ...shared])
-        : seen.kind === "shared"
-          ? nearestOf(shared)
-          : seen.kind === "limited"
-            ? [day.remaining === 0 ? day : minute]
-            : this.#bannedHeaders(policy, nowMs, minute, day);
+      seen.kind === "banned"
+        ? this.#bannedHeaders(policy, nowMs, minute, day)
+        : nearestOf(seen.kind === "shared" ? shared : [minute, day, ...shared]);
     const shown = JSON.stringify(seen.shown);
     if (!allowed.some((each) => JSON.stringify(each) === shown)) {
       throw new Mismatch(
