@@ -158,15 +158,19 @@ describe("a load", () => {
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
   });
 
-  it("that is undone names its first orders, with their status before and after", async ({ expect }) => {
+  it("that is undone names its first orders, their status before and after, and what is left", async ({
+    expect,
+  }) => {
     const [known = ""] = await newOrders(1);
-    const fresh = Array.from({ length: 120 }, newOrderId);
+    const [gone = "", ...fresh] = Array.from({ length: 121 }, newOrderId);
     await operator(
       "PUT",
       "/orders?file=a.csv",
-      JSON.stringify([{ id: known, status: "shipped" }, ...fresh.map((id) => ({ id }))]),
+      JSON.stringify([{ id: known, status: "shipped" }, ...[...fresh, gone].map((id) => ({ id }))]),
     );
-    expect((await (await undo("orders"))()).body.undone).toHaveLength(100);
+    await operator("DELETE", `/orders/${gone}`);
+    const { undone, left } = (await (await undo("orders"))()).body;
+    expect([undone, left]).toEqual([expect.objectContaining({ length: 100 }), [gone]]);
     const [entry] = (await operator("GET", "/audit?call=audit.undo&limit=1")).body.audit as AuditView[];
     const { statuses, ...figures } = (entry?.after ?? {}) as { statuses?: object[] };
     expect(figures).toMatchObject({ file: "a.csv", restored: 1, removed: 120 });
