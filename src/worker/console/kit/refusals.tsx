@@ -116,7 +116,10 @@ export function Refusals({ c, path, hours, chosen: { day, problem }, ofKey }: Pr
       <HeatMap caption={caption} rows={hours} dayAddress={dayAddress} />
       <h2 id="day">What happened on a day</h2>
       <form method="get" action={`${path}#day`} class="row">
-        <Field {...{ name: "day", label: "Day, or yesterday 14:00 (UTC)", value: at, problem }} />
+        <Field
+          {...{ name: "day", label: "Day or time (UTC)", value: at, problem }}
+          attributes={{ placeholder: "yesterday 14:00" }}
+        />
         <Submit>Show</Submit>
       </form>
       <Presets
